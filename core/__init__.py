@@ -1,0 +1,1 @@
+"""What everything stands on: settings, errors, records, tables, corpus, blobs, queue."""

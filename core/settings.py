@@ -1,0 +1,80 @@
+"""Every setting of the service: one table of name, default and help, read from the environment once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from core.errors import InvalidInput
+
+PREFIX = "AQA_"
+
+
+def _setting(default: Any, help: str) -> Any:
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One frozen value handed to whoever needs it; the variable is `AQA_` + the field's name in capitals."""
+
+    data_dir: str = _setting("data", "Folder for the SQLite file, corpora, indexes and local blobs.")
+    database_url: str = _setting("", "SQLAlchemy URL; empty means SQLite in the data folder.")
+    host: str = _setting("127.0.0.1", "Address the web server listens on.")
+    port: int = _setting(7860, "Port the web server listens on.")
+    public_url: str = _setting("", "Address users reach the service at; empty means http://HOST:PORT.")
+    secret_key: str = _setting("", "Key that signs session cookies; empty means one made and kept in the data folder.")
+    secure_cookies: bool = _setting(False, "Send session cookies over HTTPS only; switch on behind TLS.")
+    judge: str = _setting("token-overlap", "Key of the judge that AutoAIS is computed with.")
+    embedded_worker: bool = _setting(True, "Run a worker thread inside `aqa serve`.")
+    max_file_mb: int = _setting(64, "Largest accepted file, in MiB.")
+    max_unpacked_mb: int = _setting(512, "Largest decompressed size of a file, in MiB.")
+    max_compression_ratio: int = _setting(200, "A compressed file that grows by more than this is refused.")
+    max_rows: int = _setting(200_000, "Most rows a file may hold.")
+    max_field_kb: int = _setting(1024, "Longest value of one field, in KiB.")
+    submissions_per_day: int = _setting(20, "Submissions a team may make in 24 hours; 0 means no limit.")
+    token_days: int = _setting(365, "Days until a new token expires; 0 means never.")
+    bootstrap_resamples: int = _setting(9_999, "Resamples behind every interval.")
+    bootstrap_seed: int = _setting(20221215, "Seed of the shared resample matrix.")
+    lease_seconds: int = _setting(60, "A job whose worker is silent for this long goes back to the queue.")
+    job_attempts: int = _setting(3, "Times a job is tried before it ends as failed.")
+    poll_seconds: float = _setting(0.5, "Longest time an idle worker waits before it looks for a job again.")
+    judge_chunk: int = _setting(256, "Pairs judged between two writes to the judgment cache.")
+
+    @property
+    def data_path(self) -> Path:
+        """The data folder as an absolute path."""
+        return Path(self.data_dir).expanduser().absolute()
+
+    @property
+    def resolved_database_url(self) -> str:
+        """The database's URL with the default filled in."""
+        return self.database_url or f"sqlite:///{self.data_path / 'aqa.sqlite'}"
+
+    @property
+    def resolved_public_url(self) -> str:
+        """Where links point to."""
+        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
+        """Read all settings. Raises `InvalidInput` naming the variable for a value of the wrong kind."""
+        source = os.environ if environment is None else environment
+        given = {f.name: source[PREFIX + f.name.upper()] for f in fields(cls) if PREFIX + f.name.upper() in source}
+        return cls(**{f.name: _parse(f, given[f.name]) for f in fields(cls) if f.name in given})
+
+
+def _parse(setting: Field[Any], text: str) -> Any:
+    kind = type(setting.default)
+    try:
+        if kind is bool:
+            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
+        return kind(text)
+    except (KeyError, ValueError):
+        variable = PREFIX + setting.name.upper()
+        raise InvalidInput(
+            f"{variable}={text!r} is not a {kind.__name__}", f"Set {variable} to a value like {setting.default}."
+        ) from None

@@ -1,0 +1,29 @@
+"""The database's tables as SQLAlchemy 2.0 typed models, one module per subject."""
+
+from core.tables.accounts import Team, Token
+from core.tables.base import Base
+from core.tables.benchmarks import BenchmarkRow, ExemplarRow, QuestionRow
+from core.tables.evaluations import EvaluationRow, ScoreRow, ValuesRow
+from core.tables.ratings import RatingBatch, RatingRow
+from core.tables.submissions import PredictionRow, Submission, System
+from core.tables.work import Job, JudgeRow, JudgmentRow
+
+__all__ = [
+    "Base",
+    "BenchmarkRow",
+    "EvaluationRow",
+    "ExemplarRow",
+    "Job",
+    "JudgeRow",
+    "JudgmentRow",
+    "PredictionRow",
+    "QuestionRow",
+    "RatingBatch",
+    "RatingRow",
+    "ScoreRow",
+    "Submission",
+    "System",
+    "Team",
+    "Token",
+    "ValuesRow",
+]

@@ -1,0 +1,25 @@
+"""The text a judge reads (AQA §5.2; the T5 form is TRUE's)."""
+
+from __future__ import annotations
+
+from core.records import Pair, Passage
+
+
+def hypothesis(question: str, answer: str) -> str:
+    """The statement to be entailed, as in AQA's released script."""
+    return f"The answer to the question '{question}' is '{answer}'"
+
+
+def premise(passage: Passage) -> str:
+    """The passage in the judge's format: `{headings}. {text}`."""
+    return f"{passage.headings}. {passage.text}"
+
+
+def t5_input(premise: str, hypothesis: str) -> str:
+    """The single string that TRUE's T5 NLI checkpoints read."""
+    return f"premise: {premise} hypothesis: {hypothesis}"
+
+
+def qa_pair(question: str, answer: str, passage: Passage) -> Pair:
+    """The pair for one (question, answer, passage) triple."""
+    return Pair(premise(passage), hypothesis(question, answer), question, answer, passage)

@@ -1,0 +1,1 @@
+"""The doors and the engine room: API, pages, command line, jobs, worker."""

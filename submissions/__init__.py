@@ -1,0 +1,1 @@
+"""How entries and ratings get in: formats, intake, ratings."""

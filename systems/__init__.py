@@ -1,0 +1,1 @@
+"""The reference systems and the runner of teams' models."""
