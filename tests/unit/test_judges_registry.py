@@ -1,0 +1,44 @@
+"""Specs, options and lazy loading of judges."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from core.errors import InvalidInput, Unavailable
+from scorer import judges
+from scorer.judges.options import Options, parse
+
+
+def test_unknown_key_lists_the_judges() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        judges.load("gpt")
+    assert "token-overlap" in caught.value.hint
+
+
+def test_options_in_a_spec() -> None:
+    options = parse("dtype=fp32&premise_cap=900&compat=yes&device=cuda:1", Options(batch_tokens=7))
+    assert options == Options(device="cuda:1", dtype="fp32", batch_tokens=7, premise_cap=900, compat=True)
+
+
+@pytest.mark.parametrize("query", ["colour=red", "premise_cap=-1", "premise_cap=", "compat=perhaps"])
+def test_bad_options(query: str) -> None:
+    with pytest.raises(InvalidInput):
+        judges.load(f"token-overlap?{query}")
+
+
+def test_missing_extra_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "scorer.judges.t5_nli", raising=False)
+    with pytest.raises(Unavailable) as caught:
+        judges.load("t5:some/model")
+    assert "pip install '.[worker]'" in caught.value.hint
+
+
+def test_the_registry_imports_nothing_heavy() -> None:
+    heavy = "{'torch', 'transformers', 'onnxruntime', 'numpy'} & set(sys.modules)"
+    code = f"import sys; from scorer import judges; judges.load('token-overlap'); print({heavy})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
