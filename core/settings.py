@@ -68,7 +68,7 @@ class Settings:
 
 
 def _parse(setting: Field[Any], text: str) -> Any:
-    kind = type(setting.default)
+    kind: type[Any] = type(setting.default)
     try:
         if kind is bool:
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
@@ -76,5 +76,6 @@ def _parse(setting: Field[Any], text: str) -> Any:
     except (KeyError, ValueError):
         variable = PREFIX + setting.name.upper()
         raise InvalidInput(
-            f"{variable}={text!r} is not a {kind.__name__}", f"Set {variable} to a value like {setting.default}."
+            f"{variable}={text!r} is not a {kind.__name__}",
+            f"Set {variable} to a value like {setting.default}.",
         ) from None

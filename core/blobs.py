@@ -1,0 +1,73 @@
+"""Content-addressed bytes on local disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from core.errors import InvalidInput, NotFound
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+class LocalBlobs:
+    """Blobs as files named by their sha256, two characters deep; a file is there whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, stream: BinaryIO) -> str:
+        """Store a stream; the file appears by rename after its bytes are on disk."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256()
+        handle, name = tempfile.mkstemp(dir=self.folder, prefix="incoming-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                while piece := stream.read(1 << 20):
+                    digest.update(piece)
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+            target = self._path(digest.hexdigest())
+            target.parent.mkdir(exist_ok=True)
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        return digest.hexdigest()
+
+    def open(self, key: str) -> BinaryIO:
+        """A readable stream. Raises `NotFound`."""
+        try:
+            return self._path(key).open("rb")
+        except FileNotFoundError:
+            raise NotFound(f"There is no blob {key}.") from None
+
+    def exists(self, key: str) -> bool:
+        """True if the content is stored."""
+        return self._path(key).is_file()
+
+    def size(self, key: str) -> int:
+        """Bytes. Raises `NotFound`."""
+        try:
+            return self._path(key).stat().st_size
+        except FileNotFoundError:
+            raise NotFound(f"There is no blob {key}.") from None
+
+    def delete(self, key: str) -> None:
+        """Remove; removing what is not there is harmless."""
+        self._path(key).unlink(missing_ok=True)
+
+    def keys(self) -> Iterator[str]:
+        """All keys, sorted."""
+        return (path.name for path in sorted(self.folder.glob("??/*")) if _KEY.fullmatch(path.name))
+
+    def _path(self, key: str) -> Path:
+        if not _KEY.fullmatch(key):
+            raise InvalidInput(f"{key[:80]!r} is not a blob key", "Keys are sha256 digests in hexadecimal.")
+        return self.folder / key[:2] / key

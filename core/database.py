@@ -1,0 +1,126 @@
+"""The engine and its transactions; SQLite (WAL) by default, PostgreSQL by URL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.orm import Session
+
+from core.errors import InvalidInput, NeedsUpgrade, Unavailable
+
+_IMMEDIATE = {"sqlite_begin": "BEGIN IMMEDIATE"}
+
+
+class Database:
+    """One engine; `transaction()` to write, `reading()` to read."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            self.url = make_url(url)
+        except ArgumentError:
+            raise InvalidInput(
+                "AQA_DATABASE_URL is not a database URL", "For example sqlite:////data/aqa.sqlite."
+            ) from None
+        if self.is_sqlite:
+            self.engine = _sqlite_engine(str(self.url.database or ""), url)
+        else:
+            if self.url.drivername in ("postgresql", "postgres"):
+                self.url = self.url.set(drivername="postgresql+psycopg")
+            self.engine = create_engine(self.url, pool_pre_ping=True)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """True on SQLite, where there is one writer at a time."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """A session that commits at the end or rolls back whole; on SQLite it holds the write lock from the start."""
+        with (
+            Session(self.engine.execution_options(**_IMMEDIATE), expire_on_commit=False) as session,
+            session.begin(),
+        ):
+            yield session
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session to read one consistent state; nothing it changes is kept."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    def revision(self) -> str | None:
+        """The migration the database stands at; None for an empty one. Raises `Unavailable`."""
+        from alembic.runtime.migration import MigrationContext
+
+        try:
+            with self.engine.connect() as connection:
+                return MigrationContext.configure(connection).get_current_revision()
+        except OperationalError as error:
+            raise Unavailable(
+                f"The database does not answer: {error.orig}",
+                "Check AQA_DATABASE_URL and that the server runs.",
+            ) from error
+
+    def upgrade(self) -> None:
+        """Bring the tables to this version's state."""
+        from alembic import command
+
+        command.upgrade(self._alembic_config(), "head")
+
+    def ensure_current(self) -> None:
+        """Migrate a SQLite file as needed; on a server say how. Raises `NeedsUpgrade`."""
+        current, head = self.revision(), self.head()
+        if current == head:
+            return
+        if self.is_sqlite:
+            self.upgrade()
+        else:
+            raise NeedsUpgrade(
+                f"The database stands at {current or 'nothing'}, this version needs {head}.",
+                "Run: aqa db upgrade",
+            )
+
+    def head(self) -> str | None:
+        """The newest migration that this version knows."""
+        from alembic.script import ScriptDirectory
+
+        return ScriptDirectory.from_config(self._alembic_config()).get_current_head()
+
+    def ping(self) -> None:
+        """Raise `Unavailable` if the database does not answer."""
+        try:
+            with self.engine.connect() as connection:
+                connection.execute(text("SELECT 1"))
+        except OperationalError as error:
+            raise Unavailable("The database does not answer.") from error
+
+    def _alembic_config(self) -> Any:
+        from alembic.config import Config
+
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parents[1] / "migrations"))
+        config.attributes["engine"] = self.engine
+        return config
+
+
+def _sqlite_engine(path: str, url: str) -> Engine:
+    if path and path != ":memory:":
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # the driver must not open transactions of its own
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        connection.exec_driver_sql(connection.get_execution_options().get("sqlite_begin", "BEGIN"))
+
+    return engine

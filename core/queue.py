@@ -1,0 +1,169 @@
+"""Jobs as rows: claims are leases with a fencing token, so a dead worker's job comes back and runs to one end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import case, event, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from core.database import Database
+from core.errors import Conflict, LeaseLost, NotFound
+from core.tables import Job
+from core.tables.base import utc_now
+
+QUEUES = ("cpu", "gpu")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A job in one worker's hands; `fence` proves that the hands are still the right ones."""
+
+    id: int
+    kind: str
+    subject: str
+    fence: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A job that ended as failed, so that whatever it was for can be told why."""
+
+    kind: str
+    subject: str
+    reason: str
+
+
+class Queue:
+    """The only way to the job table."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        lease_seconds: int = 60,
+        attempts: int = 3,
+        announce: Callable[[int], None] = lambda job_id: None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._database = database
+        self._lease = timedelta(seconds=lease_seconds)
+        self._attempts = attempts
+        self._announce = announce
+        self._clock = clock
+
+    @property
+    def lease_seconds(self) -> float:
+        """How long a silent worker keeps its job."""
+        return self._lease.total_seconds()
+
+    def add(self, session: Session, kind: str, subject: str, queue: str = "cpu", priority: int = 0) -> Job:
+        """Create a job in the caller's transaction; it is announced only once that has committed."""
+        if queue not in QUEUES:
+            raise Conflict(f"There is no queue {queue!r}.", f"Queues: {', '.join(QUEUES)}.")
+        job = Job(kind=kind, subject=subject, queue=queue, priority=priority, not_before=self._clock())
+        session.add(job)
+        session.flush()
+        event.listen(session, "after_commit", lambda _session: self._announce(job.id), once=True)
+        return job
+
+    def claim(self, queues: Sequence[str], worker: str) -> Claim | None:
+        """Take the first job that is free: queued, or running with its lease run out."""
+        with self._database.transaction() as session:
+            now = self._clock()
+            job = session.scalars(
+                select(Job)
+                .where(
+                    Job.queue.in_(queues),
+                    Job.attempt < self._attempts,
+                    or_(
+                        (Job.state == "queued") & (Job.not_before <= now),
+                        (Job.state == "running") & (Job.lease_until < now),
+                    ),
+                )
+                .order_by(Job.priority, Job.id)
+                .limit(1)
+                .with_for_update(skip_locked=True)
+            ).first()
+            if job is None:
+                return None
+            job.state, job.worker = "running", worker
+            job.attempt, job.fence = job.attempt + 1, job.fence + 1
+            job.lease_until, job.heartbeat_at = now + self._lease, now
+            return Claim(job.id, job.kind, job.subject, job.fence, job.attempt)
+
+    def heartbeat(self, claim: Claim) -> None:
+        """Extend the lease. Raises `LeaseLost` if the job is no longer this worker's."""
+        now = self._clock()
+        with self._database.transaction() as session:
+            self._fenced(session, claim, lease_until=now + self._lease, heartbeat_at=now)
+
+    def finish(self, session: Session, claim: Claim) -> None:
+        """End the job as done in the transaction that stores its result. Raises `LeaseLost`, which undoes both."""
+        self._fenced(session, claim, state="done", finished_at=self._clock(), lease_until=None, reason=None)
+
+    def fail(self, session: Session, claim: Claim, reason: str, *, retry: bool, after: float = 0.0) -> bool:
+        """Give the job back after `after` seconds, or end it as failed; returns True if it ended."""
+        ends = not retry or claim.attempt >= self._attempts
+        now = self._clock()
+        if ends:
+            self._fenced(session, claim, state="failed", finished_at=now, lease_until=None, reason=reason)
+        else:
+            later = now + timedelta(seconds=after)
+            self._fenced(session, claim, state="queued", not_before=later, lease_until=None, reason=reason)
+        return ends
+
+    def give_back(self, claim: Claim) -> None:
+        """Return a job untried, as a worker does that shuts down in good order."""
+        with self._database.transaction() as session:
+            self._fenced(session, claim, state="queued", attempt=claim.attempt - 1, lease_until=None)
+
+    def bury(self, session: Session) -> list[Ended]:
+        """End jobs whose last attempt died silently; call it in the transaction that tells their subjects."""
+        now = self._clock()
+        dead = session.scalars(
+            select(Job)
+            .where(Job.state == "running", Job.lease_until < now, Job.attempt >= self._attempts)
+            .with_for_update(skip_locked=True)
+        ).all()
+        for job in dead:
+            job.state, job.finished_at, job.lease_until = "failed", now, None
+            job.fence += 1
+            job.reason = (
+                f"The worker stopped without a word in each of {job.attempt} attempts. {job.reason or ''}".strip()
+            )
+        return [Ended(job.kind, job.subject, job.reason or "") for job in dead]
+
+    def retry(self, session: Session, job_id: int) -> Job:
+        """Queue a failed job again with fresh attempts. Raises `NotFound` or `Conflict`."""
+        job = session.get(Job, job_id, with_for_update=True)
+        if job is None:
+            raise NotFound(f"There is no job {job_id}.")
+        if job.state != "failed":
+            raise Conflict(f"Job {job_id} is {job.state}; only failed jobs can be retried.")
+        job.state, job.attempt, job.not_before, job.finished_at = "queued", 0, self._clock(), None
+        event.listen(session, "after_commit", lambda _session: self._announce(job_id), once=True)
+        return job
+
+    def position(self, session: Session, subject: str) -> int | None:
+        """How many queued jobs stand before the subject's own; None if it does not wait."""
+        job = session.scalars(select(Job).where(Job.subject == subject, Job.state == "queued")).first()
+        if job is None:
+            return None
+        before = case((Job.priority == job.priority, Job.id < job.id), else_=Job.priority < job.priority)
+        return session.scalar(
+            select(func.count()).select_from(Job).where(Job.queue == job.queue, Job.state == "queued", before)
+        )
+
+    def _fenced(self, session: Session, claim: Claim, **values: object) -> None:
+        changed = session.execute(
+            update(Job)
+            .where(Job.id == claim.id, Job.fence == claim.fence, Job.state == "running")
+            .values(**values)
+            .execution_options(synchronize_session=False)
+        )
+        if changed.rowcount != 1:  # type: ignore[attr-defined]
+            raise LeaseLost(f"Job {claim.id} was taken over by another worker.")
