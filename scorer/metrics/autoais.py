@@ -1,0 +1,40 @@
+"""AutoAIS (AQA §5.2): share of answers that a judge finds entailed by their attribution."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from core.errors import AqaError
+from core.records import Item, Measured
+from scorer.metrics.reasons import unattributable
+
+THRESHOLD = 0.5
+NEAR = 0.02
+
+
+class AutoAis:
+    """1 if the judge's p is at least 0.5; absent or unknown parts count as 0 under their own reason."""
+
+    key = "autoais"
+    title = "AutoAIS"
+    help = "Share of answers that the judge named beside it finds supported by their passage (p ≥ 0.5)."
+    version = "1.0"
+
+    def measure(self, items: Sequence[Item]) -> Measured:
+        """One 0/1 value per question; `details` counts the reasons, rows near the threshold and cut premises."""
+        counts: Counter[str] = Counter()
+        values = [self._value(item, counts) for item in items]
+        return Measured([item.question.position for item in items], values, details={"counts": dict(counts)})
+
+    def _value(self, item: Item, counts: Counter[str]) -> float:
+        reason = unattributable(item.prediction)
+        if reason is not None:
+            counts[reason] += 1
+            return 0.0
+        if item.judgment is None:
+            raise AqaError(f"Question {item.question.id!r} was not judged.", "Score it again.")
+        counts["judged"] += 1
+        counts["near_threshold"] += abs(item.judgment.p - THRESHOLD) <= NEAR
+        counts.update(item.judgment.flags)
+        return float(item.judgment.p >= THRESHOLD)

@@ -1,0 +1,43 @@
+"""One line per stored number that lets another reproduce it, in the manner of sacreBLEU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.benchmark import Benchmark
+from core.ports import Judge, Metric
+from core.text import hash_key
+from scorer.metrics.autoais import THRESHOLD
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that a submission's scores depend on besides its content."""
+
+    benchmark: Benchmark
+    judge: str
+    labels: str
+    resamples: int
+    seed: int
+
+    def of(self, metric: Metric) -> str:
+        """The signature of one metric's number."""
+        parts = [metric.key, f"bench:{self.benchmark.name}"]
+        if metric.key == "autoais":
+            parts += [self.judge, f"thr:{THRESHOLD}"]
+        if metric.key == "ais":
+            parts += [f"labels:{self.labels}", f"raters:{self.benchmark.raters_per_item}"]
+        return "|".join([*parts, f"bs:{self.resamples}", f"seed:{self.seed}", f"v:{metric.version}"])
+
+    def whole(self, metrics: list[Metric]) -> str:
+        """The signature of an evaluation: changes whenever any metric's does."""
+        versions = hash_key(*(f"{metric.key}:{metric.version}" for metric in metrics), size=6).hex()
+        return (
+            f"bench:{self.benchmark.name}|{self.judge}|labels:{self.labels}|metrics:{versions}"
+            f"|bs:{self.resamples}|seed:{self.seed}"
+        )
+
+
+def recipe(benchmark: Benchmark, judge: Judge, labels: str, resamples: int, seed: int) -> Recipe:
+    """The recipe for one submission under the present judge, labels and settings."""
+    return Recipe(benchmark, judge.signature, labels, resamples, seed)
