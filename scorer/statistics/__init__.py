@@ -1,0 +1,1 @@
+"""Statistics over plain arrays, from intervals to agreement; no database, no web."""
