@@ -1,0 +1,1 @@
+"""The demo benchmark: its data and the procedures that made it."""
