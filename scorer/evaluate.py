@@ -1,0 +1,107 @@
+"""A submission → stored scores; idempotent by (digest of the predictions, signature)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from core.benchmark import Benchmark, Benchmarks
+from core.database import Database
+from core.errors import NotFound
+from core.ports import Judge, Metric
+from core.records import Judgment, Label, Passage, Prediction
+from core.tables import Submission
+from scorer import metrics
+from scorer.judgments import JudgmentCache
+from scorer.scoring import Evaluation, items_of, judge_predictions, score_items
+from scorer.signature import Recipe, recipe
+from scorer.statistics.resamples import ResampleStore
+from scorer.stored import find, read_predictions, store
+from submissions.labels import labels_for, labels_hash
+
+
+@dataclass
+class Scorer:
+    """What scoring needs, wired once: the data, the judge and the shared resamples."""
+
+    database: Database
+    benchmarks: Benchmarks
+    judge: Judge
+    resamples: ResampleStore
+    resample_count: int
+    seed: int
+    judge_chunk: int = 256
+
+    def score(
+        self,
+        benchmark: Benchmark,
+        predictions: list[Prediction],
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Evaluation:
+        """Score predictions without storing anything but judgments; `progress` counts judged pairs."""
+        judgments, passages = self._judged(benchmark, predictions, progress)
+        with self.database.reading() as session:
+            labels = labels_for(session, benchmark.id, predictions)
+        return self._measured(benchmark, predictions, labels, judgments, passages)
+
+    def evaluate(
+        self,
+        submission_id: str,
+        finish: Callable[[Session], None] = lambda session: None,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> int:
+        """Score a stored submission and point it at its evaluation; returns the evaluation's id.
+
+        `finish` runs in the transaction that stores the scores: if it raises, nothing was stored.
+        """
+        submission, predictions = self._read(submission_id)
+        benchmark = self.benchmarks.get(submission.benchmark_id)
+        judgments, passages = self._judged(benchmark, predictions, progress)
+        with self.database.reading() as session:
+            labels = labels_for(session, benchmark.id, predictions)
+            signature = self.recipe(benchmark, labels).whole(metrics.load_all())
+            existing = find(session, benchmark.id, submission.digest, signature)
+        found = None if existing else self._measured(benchmark, predictions, labels, judgments, passages)
+        with self.database.transaction() as session:
+            evaluation_id = existing or store(session, submission, found)  # type: ignore[arg-type]
+            row = session.get_one(Submission, submission_id)
+            row.evaluation_id, row.state, row.stage, row.progress, row.reason = (
+                evaluation_id,
+                "scored",
+                "done",
+                1.0,
+                None,
+            )
+            finish(session)
+        return evaluation_id
+
+    def recipe(self, benchmark: Benchmark, labels: dict[int, Label]) -> Recipe:
+        """The recipe under this scorer's judge and settings."""
+        return recipe(benchmark, self.judge, labels_hash(labels), self.resample_count, self.seed)
+
+    def _judged(
+        self, benchmark: Benchmark, predictions: list[Prediction], progress: Callable[[int, int], None]
+    ) -> tuple[dict[int, Judgment], dict[str, Passage]]:
+        cache = JudgmentCache(self.database, self.judge, self.judge_chunk)
+        return judge_predictions(benchmark, self.benchmarks.corpus(benchmark), predictions, cache, progress)
+
+    def _measured(
+        self,
+        benchmark: Benchmark,
+        predictions: list[Prediction],
+        labels: dict[int, Label],
+        judgments: dict[int, Judgment],
+        passages: dict[str, Passage],
+    ) -> Evaluation:
+        items = items_of(benchmark, predictions, labels, judgments)
+        chosen: list[Metric] = metrics.load_all()
+        return score_items(self.recipe(benchmark, labels), chosen, items, passages, self.resamples)
+
+    def _read(self, submission_id: str) -> tuple[Submission, list[Prediction]]:
+        with self.database.reading() as session:
+            submission = session.get(Submission, submission_id)
+            if submission is None:
+                raise NotFound(f"There is no submission {submission_id!r}.")
+            return submission, read_predictions(session, submission_id)

@@ -1,0 +1,76 @@
+"""The judgment cache: a pair is judged once under a judge's signature, ever, for all submissions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from core.database import Database
+from core.ports import Judge
+from core.records import Judgment, Pair
+from core.tables import JudgeRow, JudgmentRow
+from core.text import pair_key
+
+_LOOKUP = 500
+
+
+class JudgmentCache:
+    """Reads and fills the cache of one judge; what was judged before a crash is not judged again."""
+
+    def __init__(self, database: Database, judge: Judge, chunk: int = 256) -> None:
+        self._database = database
+        self._judge = judge
+        self._chunk = chunk
+
+    def judge_all(
+        self, pairs: Sequence[Pair], progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> list[Judgment]:
+        """Judgments in the order of `pairs`; missing ones are judged in chunks and stored as each ends.
+
+        `progress` gets (pairs known, pairs in all) before the first chunk and after each.
+        """
+        keys = [pair_key(pair.premise, pair.hypothesis) for pair in pairs]
+        known = self.known(keys)
+        missing = list({key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}.items())
+        total = len(known) + len(missing)
+        progress(len(known), total)
+        for start in range(0, len(missing), self._chunk):
+            chunk = missing[start : start + self._chunk]
+            fresh = dict(zip([key for key, _ in chunk], self._judge.judge([pair for _, pair in chunk]), strict=True))
+            with self._database.transaction() as session:
+                store(session, self._judge.signature, fresh)
+            known |= fresh
+            progress(len(known), total)
+        return [known[key] for key in keys]
+
+    def known(self, keys: Sequence[bytes]) -> dict[bytes, Judgment]:
+        """What the cache holds of the given pair keys."""
+        unique = list(dict.fromkeys(keys))
+        found: dict[bytes, Judgment] = {}
+        with self._database.reading() as session:
+            judge_id = session.scalar(select(JudgeRow.id).where(JudgeRow.signature == self._judge.signature))
+            if judge_id is None:
+                return found
+            columns = select(JudgmentRow.pair, JudgmentRow.p, JudgmentRow.label, JudgmentRow.flags)
+            for start in range(0, len(unique), _LOOKUP):
+                batch = unique[start : start + _LOOKUP]
+                query = columns.where(JudgmentRow.judge_id == judge_id, JudgmentRow.pair.in_(batch))
+                for key, p, label, flags in session.execute(query):
+                    found[key] = Judgment(p, label, tuple(flags))
+        return found
+
+
+def store(session: Session, judge_signature: str, judgments: dict[bytes, Judgment]) -> None:
+    """Write judgments; where another worker wrote the same pair first, the first one stays."""
+    insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
+    session.execute(insert(JudgeRow).values(signature=judge_signature).on_conflict_do_nothing())
+    judge_id = session.scalar(select(JudgeRow.id).where(JudgeRow.signature == judge_signature))
+    rows = [
+        {"judge_id": judge_id, "pair": key, "p": judgment.p, "label": judgment.label, "flags": list(judgment.flags)}
+        for key, judgment in sorted(judgments.items())
+    ]
+    if rows:
+        session.execute(insert(JudgmentRow).on_conflict_do_nothing(), rows)

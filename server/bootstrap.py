@@ -1,0 +1,67 @@
+"""The one place where the parts are put together; tests build their own parts the same way."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from core.benchmark import Benchmarks
+from core.blobs import LocalBlobs
+from core.database import Database
+from core.ports import Judge
+from core.queue import Queue
+from core.settings import Settings
+from scorer import judges
+from scorer.evaluate import Scorer
+from scorer.statistics.resamples import ResampleStore
+from submissions.intake import Intake
+
+
+@dataclass
+class Services:
+    """Everything the doors and the worker use."""
+
+    settings: Settings
+    database: Database
+    blobs: LocalBlobs
+    benchmarks: Benchmarks
+    queue: Queue
+    intake: Intake
+    wake: threading.Event = field(default_factory=threading.Event)
+    """Set when a job was announced, so that an embedded worker need not wait for its next look."""
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The scorer under the configured judge; loading the judge waits until it is needed."""
+        return self.scorer_with(judges.load(self.settings.judge))
+
+    def scorer_with(self, judge: Judge) -> Scorer:
+        """A scorer under another judge."""
+        chosen = self.settings
+        return Scorer(
+            self.database,
+            self.benchmarks,
+            judge,
+            ResampleStore(),
+            chosen.bootstrap_resamples,
+            chosen.bootstrap_seed,
+            chosen.judge_chunk,
+        )
+
+
+def build(settings: Settings) -> Services:
+    """Wire the services; touches neither the network nor the database."""
+    settings.data_path.mkdir(parents=True, exist_ok=True)
+    database = Database(settings.resolved_database_url)
+    blobs = LocalBlobs(settings.data_path / "blobs")
+    benchmarks = Benchmarks(database, settings.data_path)
+    wake = threading.Event()
+    queue = Queue(
+        database,
+        lease_seconds=settings.lease_seconds,
+        attempts=settings.job_attempts,
+        announce=lambda _job: wake.set(),
+    )
+    intake = Intake(database, benchmarks, blobs, queue, settings)
+    return Services(settings, database, blobs, benchmarks, queue, intake, wake)

@@ -1,0 +1,40 @@
+"""What each kind of job does: the one place where submissions, systems and scorer meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import case, update
+from sqlalchemy.orm import Session
+
+from core.queue import Claim
+from core.tables import Submission
+from server.bootstrap import Services
+
+
+def evaluate(services: Services, claim: Claim) -> None:
+    """Score a submission; the scores and the job's end are stored together."""
+    _tell(services, claim.subject, state="running", stage="reading the predictions", progress=0.0)
+
+    def progress(done: int, total: int) -> None:
+        stage = f"judging: {done:,} of {total:,} pairs" if done < total else "computing metrics and intervals"
+        _tell(services, claim.subject, state="running", stage=stage, progress=done / total if total else 1.0)
+
+    services.scorer.evaluate(claim.subject, lambda session: services.queue.finish(session, claim), progress)
+
+
+def evaluate_failed(session: Session, subject: str, reason: str) -> None:
+    """Tell a submission that its evaluation ended without scores; scores of an earlier evaluation stay."""
+    failed = case((Submission.evaluation_id.is_(None), "failed"), else_="scored")
+    session.execute(
+        update(Submission).where(Submission.id == subject).values(state=failed, stage=failed, reason=reason)
+    )
+
+
+JOBS: dict[str, Callable[[Services, Claim], None]] = {"evaluate": evaluate}
+FAILED: dict[str, Callable[[Session, str, str], None]] = {"evaluate": evaluate_failed}
+
+
+def _tell(services: Services, submission_id: str, **values: object) -> None:
+    with services.database.transaction() as session:
+        session.execute(update(Submission).where(Submission.id == submission_id).values(**values))

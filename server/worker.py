@@ -1,0 +1,108 @@
+"""The worker: claim → `JOBS[kind]` → finish. Runs as a thread inside the web process or as a process of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from core.errors import AqaError, LeaseLost, Unavailable
+from core.queue import Claim
+from server.bootstrap import Services
+from server.jobs import FAILED, JOBS
+
+log = logging.getLogger("aqa.worker")
+
+
+class Worker:
+    """Takes jobs one at a time until told to stop; a job in hand at that moment is finished or given back."""
+
+    def __init__(self, services: Services, queues: Sequence[str] = ("cpu",)) -> None:
+        self._services = services
+        self._queues = queues
+        self._stop = threading.Event()
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident() % 10_000}"
+
+    def run(self) -> None:
+        """Work until `stop`; never dies of a job's fault or a database that is away for a while."""
+        while not self._stop.is_set():
+            try:
+                busy = self.run_one()
+            except Exception:
+                log.exception("the worker could not reach its queue; it will try again")
+                busy = False
+            if not busy:
+                self._services.wake.wait(self._services.settings.poll_seconds)
+                self._services.wake.clear()
+
+    def run_until_idle(self) -> int:
+        """Do all jobs that are free now; returns how many."""
+        done = 0
+        while self.run_one():
+            done += 1
+        return done
+
+    def run_one(self) -> bool:
+        """Do one job; returns False if none was free."""
+        queue, database = self._services.queue, self._services.database
+        with database.transaction() as session:
+            for ended in queue.bury(session):
+                FAILED[ended.kind](session, ended.subject, ended.reason)
+        claim = queue.claim(self._queues, self.name)
+        if claim is None:
+            return False
+        log.info("job %s: %s %s, attempt %s", claim.id, claim.kind, claim.subject, claim.attempt)
+        try:
+            with self._heartbeats(claim):
+                JOBS[claim.kind](self._services, claim)
+        except LeaseLost:
+            log.warning("job %s was taken over by another worker; this one's result was dropped", claim.id)
+        except Exception as error:
+            self._fail(claim, error)
+        return True
+
+    def stop(self) -> None:
+        """Ask the loop to end after the job in hand."""
+        self._stop.set()
+        self._services.wake.set()
+
+    def _fail(self, claim: Claim, error: Exception) -> None:
+        log.exception("job %s failed in attempt %s", claim.id, claim.attempt)
+        # Only what another attempt could mend is tried again.
+        final = isinstance(error, AqaError) and not isinstance(error, Unavailable)
+        reason = f"{error.message} {error.hint}".strip() if isinstance(error, AqaError) else _unexpected(error)
+        try:
+            with self._services.database.transaction() as session:
+                delay = 2.0**claim.attempt
+                if self._services.queue.fail(session, claim, reason, retry=not final, after=delay):
+                    FAILED[claim.kind](session, claim.subject, reason)
+        except LeaseLost:
+            log.warning("job %s was taken over while it failed", claim.id)
+
+    @contextmanager
+    def _heartbeats(self, claim: Claim) -> Iterator[None]:
+        ended = threading.Event()
+
+        def beat() -> None:
+            while not ended.wait(self._services.queue.lease_seconds / 4):
+                try:
+                    self._services.queue.heartbeat(claim)
+                except LeaseLost:
+                    return
+                except Exception:
+                    log.exception("a heartbeat of job %s was lost", claim.id)
+
+        thread = threading.Thread(target=beat, name=f"heartbeat-{claim.id}", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+def _unexpected(error: Exception) -> str:
+    return f"An unexpected error on our side ({type(error).__name__}); it does not count against your quota."

@@ -1,0 +1,190 @@
+"""The one door for entries: accept, publish, withdraw."""
+
+from __future__ import annotations
+
+import io
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from core.architectures import ARCHITECTURES
+from core.benchmark import Benchmark, Benchmarks
+from core.database import Database
+from core.errors import Conflict, Forbidden, InvalidInput, NotFound, TooLarge
+from core.ports import Blobs
+from core.queue import Queue
+from core.settings import Settings
+from core.tables import PredictionRow, Submission, System, Team
+from core.tables.base import utc_now
+from submissions import quotas
+from submissions.formats import Accepted, Limits, read_predictions
+from submissions.report import refusal, report_to_dict
+
+
+@dataclass(frozen=True)
+class SystemCard:
+    """What a team says of its system."""
+
+    name: str
+    architecture: str = "unknown"
+    supervision: str = ""
+    description: str = ""
+    links: tuple[str, ...] = ()
+    uses_autoais: bool = False
+
+    def check(self) -> None:
+        """Raise `InvalidInput` naming what is wrong."""
+        if not self.name.strip() or len(self.name) > 120:
+            raise InvalidInput("A system needs a name of 1 to 120 characters.", "Set the name.")
+        if self.architecture not in ARCHITECTURES:
+            raise InvalidInput(
+                f"There is no architecture {self.architecture!r}.", f"Choose one of: {', '.join(ARCHITECTURES)}."
+            )
+        if len(self.supervision) > 120 or len(self.description) > 5_000 or len(self.links) > 10:
+            raise InvalidInput(
+                "The description of the system is too long.",
+                "At most 120 characters of supervision, 5,000 of description and 10 links.",
+            )
+        for link in self.links:
+            if not link.startswith(("https://", "http://")) or len(link) > 500:
+                raise InvalidInput(f"{link[:80]!r} is not a web link.", "Links start with https:// or http://.")
+
+
+@dataclass
+class Intake:
+    """Takes files in; everything about one entry is stored in one transaction or not at all."""
+
+    database: Database
+    benchmarks: Benchmarks
+    blobs: Blobs
+    queue: Queue
+    settings: Settings
+
+    def validate(self, benchmark_id: str, stream: BinaryIO, name: str) -> Accepted:
+        """Read a file and report on it; stores nothing and costs no quota."""
+        return self._read(self.benchmarks.get(benchmark_id), stream, name)
+
+    def accept(
+        self,
+        team_id: int,
+        benchmark_id: str,
+        card: SystemCard,
+        stream: BinaryIO,
+        name: str,
+        *,
+        publish: bool = False,
+        reference: bool = False,
+    ) -> Submission:
+        """Store an entry and queue its evaluation.
+
+        Raises `Refused` with the report's places for a bad file, `OverQuota`, `InvalidInput` for a bad card and
+        `Conflict` for the content of the system's latest version; none of them stores anything.
+        """
+        card.check()
+        benchmark = self.benchmarks.get(benchmark_id)
+        with self.database.reading() as session:
+            quotas.check(session, team_id, self.settings.submissions_per_day)
+        data = _bounded(stream, Limits.from_settings(self.settings).file_bytes)
+        accepted = self._read(benchmark, io.BytesIO(data), name)
+        if not accepted.report.accepted:
+            raise refusal(accepted.report)
+        blob = self.blobs.put(io.BytesIO(data))
+        with self.database.transaction() as session:
+            # Locking the team makes quotas and version numbers exact under simultaneous uploads.
+            if session.get(Team, team_id, with_for_update=True) is None:
+                raise NotFound("There is no such team.")
+            quotas.check(session, team_id, self.settings.submissions_per_day)
+            system = _system(session, team_id, card, reference)
+            submission = _submission(session, system, benchmark, accepted, blob, name)
+            submission.published_at = utc_now() if publish else None
+            self.queue.add(session, "evaluate", submission.id)
+        return submission
+
+    def publish(self, submission_id: str, team_id: int | None) -> Submission:
+        """Show a version on the board. `team_id` None means a maintainer, who may do so for any team."""
+        return self._change(submission_id, team_id, _publish)
+
+    def withdraw(self, submission_id: str, team_id: int | None) -> Submission:
+        """Take a version off the board; its history stays."""
+        return self._change(submission_id, team_id, _withdraw)
+
+    def _change(self, submission_id: str, team_id: int | None, change: Callable[[Submission], None]) -> Submission:
+        with self.database.transaction() as session:
+            submission = session.get(Submission, submission_id, with_for_update=True)
+            if submission is None:
+                raise NotFound(f"There is no submission {submission_id!r}.")
+            if team_id is not None and submission.system.team_id != team_id:
+                raise Forbidden("This submission belongs to another team.")
+            change(submission)
+        return submission
+
+    def _read(self, benchmark: Benchmark, stream: BinaryIO, name: str) -> Accepted:
+        resolve = self.benchmarks.corpus(benchmark).resolve
+        return read_predictions(stream, name, benchmark.questions, resolve, Limits.from_settings(self.settings))
+
+
+def _publish(submission: Submission) -> None:
+    if submission.state == "failed":
+        raise Conflict("This submission failed, so there is nothing to publish.", "Submit the file again.")
+    submission.published_at, submission.withdrawn_at = utc_now(), None
+
+
+def _withdraw(submission: Submission) -> None:
+    submission.withdrawn_at = utc_now()
+
+
+def _bounded(stream: BinaryIO, limit: int) -> bytes:
+    data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise TooLarge(f"The file is larger than {limit // 2**20} MiB.", "Send it compressed with gzip, or smaller.")
+    return data
+
+
+def _system(session: Session, team_id: int, card: SystemCard, reference: bool) -> System:
+    system = session.scalars(select(System).where(System.team_id == team_id, System.name == card.name.strip())).first()
+    if system is None:
+        system = System(team_id=team_id, name=card.name.strip(), reference=reference)
+        session.add(system)
+    system.architecture, system.supervision = card.architecture, card.supervision
+    system.description, system.links = card.description, list(card.links)
+    system.uses_autoais = card.uses_autoais
+    session.flush()
+    return system
+
+
+def _submission(
+    session: Session, system: System, benchmark: Benchmark, accepted: Accepted, blob: str, name: str
+) -> Submission:
+    of_system = (Submission.system_id == system.id, Submission.benchmark_id == benchmark.id)
+    latest = session.scalars(select(Submission).where(*of_system).order_by(Submission.version.desc())).first()
+    if latest is not None and latest.digest == accepted.digest and latest.state != "failed" and not latest.withdrawn_at:
+        raise Conflict(
+            f"Version {latest.version} of {system.name!r} ({latest.id}) has exactly this content.",
+            "Nothing was stored. Send changed predictions, or use another system name.",
+        )
+    submission = Submission(
+        id=secrets.token_hex(6),
+        system=system,
+        benchmark_id=benchmark.id,
+        version=(session.scalar(select(func.max(Submission.version)).where(*of_system)) or 0) + 1,
+        digest=accepted.digest,
+        file_blob=blob,
+        file_name=name[:255],
+        report=report_to_dict(accepted.report),
+        coverage=accepted.coverage,
+    )
+    session.add(submission)
+    session.flush()
+    session.execute(
+        insert(PredictionRow),
+        [
+            {"submission_id": submission.id, "position": p.position, "answer": p.answer,
+             "attribution": p.attribution, "passage_id": p.passage_id}
+            for p in accepted.predictions
+        ],
+    )  # fmt: skip
+    return submission
