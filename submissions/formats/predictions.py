@@ -1,0 +1,189 @@
+"""A predictions file: read, joined to a benchmark's questions, with a complete report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from core.records import Prediction, Question, Report
+from core.text import lenient_normalise, squad_normalise
+from submissions.formats.columns import listed
+from submissions.formats.findings import Findings, excerpt
+from submissions.formats.join import QuestionIndex, RawRow, find_swallowed_rows, join_rows
+from submissions.formats.limits import Limits
+from submissions.formats.table import Table, read_table
+
+COLUMNS = ("id", "question", "answer", "attribution")
+COUNTS = (
+    "rows",
+    "matched",
+    "joined_loosely",
+    "unknown_question",
+    "missing_question",
+    "duplicate_question",
+    "empty_answer",
+    "empty_attribution",
+    "unknown_attribution",
+    "overlong_field",
+    "unusual_characters",
+)
+Resolve = Callable[[Sequence[str]], Mapping[str, str | None]]
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """A predictions file before it meets a benchmark; `rows` is empty if the report is not accepted."""
+
+    rows: list[RawRow]
+    kind: str
+    columns: tuple[str, ...]
+    report: Report
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What a file amounts to; no predictions, digest "" and coverage 0 if the report is not accepted.
+
+    `predictions` are sorted by position; `digest` is the sha256 of question ids, answers and attributions (trimmed) in
+    the benchmark's order, so it does not depend on the type of file; `coverage` is in [0, 1].
+    """
+
+    predictions: list[Prediction]
+    report: Report
+    digest: str
+    coverage: float
+
+
+def read_rows(stream: BinaryIO, name: str, limits: Limits) -> ReadFile:
+    """Read a predictions file without a benchmark; never raises for a bad file."""
+    table = read_table(stream, name, limits, COLUMNS)
+    findings = Findings(dict.fromkeys(COUNTS, 0) | table.report.counts, table.report.notes)
+    if not table.report.accepted:
+        report = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
+        return ReadFile([], table.kind, table.header, report)
+    _check_header(table, findings)
+    rows = [] if findings.refused else _raw_rows(table, findings)
+    report = findings.report()
+    return ReadFile(rows if report.accepted else [], table.kind, table.header, report)
+
+
+def read_predictions(
+    stream: BinaryIO, name: str, questions: Sequence[Question], resolve: Resolve, limits: Limits
+) -> Accepted:
+    """Read a predictions file for a benchmark; never raises for a bad file, and takes it whole or not at all.
+
+    `resolve` maps attributions to corpus ids, or to None where the corpus has no such id. `name` serves messages only.
+    """
+    read = read_rows(stream, name, limits)
+    if not read.report.accepted:
+        return Accepted([], read.report, "", 0.0)
+    findings = Findings(read.report.counts, read.report.notes)
+    index = QuestionIndex(questions)
+    joined = join_rows(read.rows, index, findings)
+    missing = [question for question in questions if question.position not in joined]
+    find_swallowed_rows(read.kind, read.columns, read.rows, missing, findings)
+    _check_match(read.rows, index, joined, findings)
+    predictions = _predictions(joined, resolve, findings)
+    report = findings.report()
+    if not report.accepted:
+        return Accepted([], report, "", 0.0)
+    return Accepted(predictions, report, content_digest(predictions, questions), len(predictions) / len(questions))
+
+
+def content_digest(predictions: Sequence[Prediction], questions: Sequence[Question]) -> str:
+    """sha256 (hexadecimal) of one JSON line [question id, answer, attribution] per prediction, by position."""
+    ids = {question.position: question.id for question in questions}
+    digest = hashlib.sha256()
+    for prediction in sorted(predictions, key=lambda each: each.position):
+        line = [ids[prediction.position], prediction.answer, prediction.attribution.strip()]
+        digest.update(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8") + b"\n")
+    return digest.hexdigest()
+
+
+def _check_header(table: Table, findings: Findings) -> None:
+    if not table.header and not table.rows:
+        findings.problem("no_match", "The file holds no rows, so no question of the benchmark is answered.")
+        return
+    names = {name.strip().casefold() for name in table.header}
+    lacking = [name for name in ("question", "answer", "attribution") if name not in names]
+    if "id" in names and "question" in lacking:
+        lacking.remove("question")
+    if lacking:
+        message = (
+            f"Columns are missing: {listed(lacking)}. Needed are “question” (or “id”), “answer” and "
+            f"“attribution”; found: {listed(table.header)}."
+        )
+        if table.kind in ("csv", "tsv"):
+            message += " The first row must name the columns, parted by commas or tabs"
+            message += ", not by semicolons." if ";" in "".join(table.header) else "."
+        findings.problem("wrong_header", message)
+
+
+def _raw_rows(table: Table, findings: Findings) -> list[RawRow]:
+    """Rows with all their fields; rows without any text are left out with a note."""
+    rows: list[RawRow] = []
+    blank = 0
+    for row in table.rows:
+        cells = row.cells
+        if not any(text and not text.isspace() for text in cells.values()):
+            blank += 1
+            continue
+        values = {name: cells.get(name) or "" for name in COLUMNS}
+        lacking = [name for name in ("answer", "attribution") if name not in cells]
+        if "question" not in cells and "id" not in cells:
+            lacking.insert(0, "question")
+        if lacking:
+            message = f'This row lacks {listed(lacking)}. Write null or "" for a value that there is not.'
+            findings.problem("missing_field", message, row.row, excerpt(values["question"] or values["id"]))
+        else:
+            rows.append(RawRow(row=row.row, **values))
+    if blank:
+        findings.note(f"Rows without any text were left out: {blank:,}.")
+    return rows
+
+
+def _check_match(
+    rows: Sequence[RawRow], index: QuestionIndex, joined: Mapping[int, RawRow], findings: Findings
+) -> None:
+    if joined:
+        return
+    if not rows:
+        findings.problem("no_match", "The file has a header and no rows, so no question of the benchmark is answered.")
+        return
+    message = "No row matches a question of the benchmark. Is it the right benchmark, and are its questions unchanged?"
+    if index.questions:
+        message += f" Its first question is “{excerpt(index.questions[0].text)}”."
+    findings.problem("no_match", message, rows[0].row, excerpt(rows[0].question or rows[0].id))
+
+
+def _predictions(joined: Mapping[int, RawRow], resolve: Resolve, findings: Findings) -> list[Prediction]:
+    """Predictions by position; warns of answers and attributions that will count as nothing."""
+    wanted = {row.attribution.strip() for row in joined.values()} - {""}
+    resolved = resolve(sorted(wanted)) if wanted else {}
+    predictions: list[Prediction] = []
+    for position, row in sorted(joined.items()):
+        passage = resolved.get(row.attribution.strip())
+        predictions.append(Prediction(position, row.answer, row.attribution, passage))
+        _warn_of_answer(row, findings)
+        if not row.attribution.strip():
+            findings.warn("empty_attribution", "There is no attribution.", row.row, excerpt(row.question or row.id))
+        elif passage is None:
+            message = "The benchmark's corpus has no passage with this id."
+            findings.warn("unknown_attribution", message, row.row, excerpt(row.attribution))
+    if joined and findings.counts["empty_answer"] == len(joined):
+        findings.note("Every answer is empty. Is this the template, not filled in yet?")
+    return predictions
+
+
+def _warn_of_answer(row: RawRow, findings: Findings) -> None:
+    if not row.answer.strip():
+        findings.warn("empty_answer", "The answer is empty; it scores 0.", row.row, excerpt(row.question or row.id))
+    elif not row.answer.isascii() and lenient_normalise(row.answer) != squad_normalise(row.answer):
+        message = (
+            "The answer has typographic dashes or quotes, invisible or decomposed characters; exact match takes them "
+            "as they are."
+        )
+        findings.warn("unusual_characters", message, row.row, excerpt(row.answer))

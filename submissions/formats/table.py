@@ -1,0 +1,79 @@
+"""Any file of rows, read as text: the layer that predictions and human ratings share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from core.records import Place, Report
+from submissions.formats.columns import Columns
+from submissions.formats.csv_rows import delimited_kind, read_csv
+from submissions.formats.decode import read_bytes, unpack, utf8
+from submissions.formats.detect import KIND_NAMES, PARQUET, name_disagrees, refuse_foreign, text_kind
+from submissions.formats.findings import BadFile, Findings
+from submissions.formats.json_rows import read_json, read_jsonl
+from submissions.formats.limits import Limits
+from submissions.formats.parquet_rows import read_parquet
+from submissions.formats.rows import TableRow
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file's rows as text. `kind` is csv, tsv, jsonl, json, parquet, or "" if it could not be told.
+
+    `header` holds the names as found; `rows` only the sound rows, so use them only if the report is accepted.
+    """
+
+    kind: str
+    header: tuple[str, ...]
+    rows: list[TableRow]
+    report: Report
+
+    @property
+    def problems(self) -> tuple[Place, ...]:
+        """Every place that makes the file unreadable, up to 1,000."""
+        return self.report.places
+
+
+def read_table(stream: BinaryIO, name: str, limits: Limits, columns: Sequence[str] | None = None) -> Table:
+    """Read CSV, TSV, JSON Lines, a JSON array or Parquet, gzipped or not; never raises for a bad file.
+
+    `columns` names those to keep (blanks around a name and its case do not matter); None keeps all. Values come out
+    as typed: nothing is taken for a number, a date or a missing value. `name` serves messages only.
+    """
+    findings = Findings()
+    found = Columns(columns)
+    kind = ""
+    rows: list[TableRow] = []
+    try:
+        data = unpack(read_bytes(stream, limits), limits)
+        kind, data = _tell(data, name, limits)
+        rows = _read(kind, data, found, limits, findings)
+    except BadFile as error:
+        findings.bad_file(error)
+    found.check(findings)
+    if kind and name_disagrees(name, kind):
+        findings.note(f"Read as {KIND_NAMES[kind]}, which is what the content is; the name says otherwise.")
+    findings.counts["rows"] = len(rows)
+    return Table(kind, found.header, rows, findings.report())
+
+
+def _tell(data: bytes, name: str, limits: Limits) -> tuple[str, bytes]:
+    """The kind of file and the bytes to read it from. Raises `BadFile` for a kind or an encoding that is not read."""
+    if data.startswith(PARQUET):
+        return "parquet", data
+    refuse_foreign(data)
+    text = utf8(data, name)
+    kind = text_kind(text)
+    return (delimited_kind(text, limits) if kind == "delimited" else kind), text
+
+
+def _read(kind: str, data: bytes, columns: Columns, limits: Limits, findings: Findings) -> list[TableRow]:
+    if kind == "parquet":
+        return read_parquet(data, columns, limits, findings)
+    if kind == "json":
+        return read_json(data, columns, limits, findings)
+    if kind == "jsonl":
+        return read_jsonl(data, columns, limits, findings)
+    return read_csv(data, kind, columns, limits, findings)

@@ -1,0 +1,43 @@
+"""A predictions file to fill in: all questions of a benchmark with empty answers and attributions."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+from core.errors import InvalidInput
+from core.records import Question
+from submissions.formats.csv_rows import DELIMITERS
+from submissions.formats.predictions import COLUMNS
+
+KINDS = ("csv", "tsv", "jsonl", "json", "parquet")
+
+
+def template(questions: Sequence[Question], kind: str) -> bytes:
+    """The template as a file of `kind`, one of `KINDS`. Raises `InvalidInput` for another kind."""
+    rows = [dict(zip(COLUMNS, (question.id, question.text, "", ""), strict=True)) for question in questions]
+    if kind in DELIMITERS:
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, COLUMNS, delimiter=DELIMITERS[kind], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue().encode("utf-8")
+    if kind == "jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8")
+    if kind == "json":
+        return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
+    if kind == "parquet":
+        return _parquet(rows)
+    raise InvalidInput(f"There is no template of kind {kind!r}.", f"Choose one of {', '.join(KINDS)}.")
+
+
+def _parquet(rows: list[dict[str, str]]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([(name, pa.string()) for name in COLUMNS])
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), sink)
+    return sink.getvalue()
