@@ -1,0 +1,55 @@
+# `make demo` and `make test` do all the set-up on a machine with Python 3.11+, git and make.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock
+WORKERS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint types contracts drift check benchmarks lock clean
+
+help:  ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+demo: .venv/.demo  ## the whole product with its demo benchmark on http://127.0.0.1:7860
+	$(BIN)/aqa demo
+
+test: .venv/.test  ## the whole test suite, in parallel
+	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+
+test-slow: .venv/.test  ## simulations and fault runs (long)
+	$(BIN)/pytest -m slow
+
+lint: .venv/.test  ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.test  ## mypy
+	$(BIN)/mypy
+
+contracts: .venv/.test  ## a storey imports only storeys below it
+	$(BIN)/lint-imports
+
+drift: .venv/.test  ## migrations lead to the tables that the code declares
+	$(BIN)/pytest -q tests/service/test_migrations.py -k "tables_are_those and sqlite"
+
+check: lint types contracts drift  ## everything CI checks besides the tests
+
+lock:  ## write requirements.lock from this environment
+	$(BIN)/pip freeze --exclude-editable | grep -v ' @ ' > requirements.lock
+
+clean:  ## remove the environment and caches; data stays
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+
+.venv/.demo: .venv/bin/python pyproject.toml requirements.lock
+	@echo "Installing into .venv (about a minute) ..."
+	$(PIP) --editable '.[small,statistics]'
+	@touch $@
+
+.venv/.test: .venv/bin/python pyproject.toml requirements.lock
+	@echo "Installing everything that tests need into .venv (about two minutes) ..."
+	$(PIP) --editable '.[small,statistics,postgres,worker,train,benchmarks,test,dev]'
+	@touch $@ .venv/.demo
