@@ -48,19 +48,24 @@ class JudgmentCache:
 
     def known(self, keys: Sequence[bytes]) -> dict[bytes, Judgment]:
         """What the cache holds of the given pair keys."""
-        unique = list(dict.fromkeys(keys))
-        found: dict[bytes, Judgment] = {}
-        with self._database.reading() as session:
-            judge_id = session.scalar(select(JudgeRow.id).where(JudgeRow.signature == self._judge.signature))
-            if judge_id is None:
-                return found
-            columns = select(JudgmentRow.pair, JudgmentRow.p, JudgmentRow.label, JudgmentRow.flags)
-            for start in range(0, len(unique), _LOOKUP):
-                batch = unique[start : start + _LOOKUP]
-                query = columns.where(JudgmentRow.judge_id == judge_id, JudgmentRow.pair.in_(batch))
-                for key, p, label, flags in session.execute(query):
-                    found[key] = Judgment(p, label, tuple(flags))
-        return found
+        return lookup(self._database, self._judge.signature, keys)
+
+
+def lookup(database: Database, judge_signature: str, keys: Sequence[bytes]) -> dict[bytes, Judgment]:
+    """What the cache holds of the given pair keys under a judge's signature; no judge is loaded."""
+    unique = list(dict.fromkeys(keys))
+    found: dict[bytes, Judgment] = {}
+    with database.reading() as session:
+        judge_id = session.scalar(select(JudgeRow.id).where(JudgeRow.signature == judge_signature))
+        if judge_id is None:
+            return found
+        columns = select(JudgmentRow.pair, JudgmentRow.p, JudgmentRow.label, JudgmentRow.flags)
+        for start in range(0, len(unique), _LOOKUP):
+            batch = unique[start : start + _LOOKUP]
+            query = columns.where(JudgmentRow.judge_id == judge_id, JudgmentRow.pair.in_(batch))
+            for key, p, label, flags in session.execute(query):
+                found[key] = Judgment(p, label, tuple(flags))
+    return found
 
 
 def store(session: Session, judge_signature: str, judgments: dict[bytes, Judgment]) -> None:

@@ -1,0 +1,24 @@
+"""Scored outputs: what a team or another party takes away from an evaluation (formats: docs/formats.md)."""
+
+from __future__ import annotations
+
+from scorer.outputs.examples import COLUMNS, Example, examples
+from scorer.outputs.files import KINDS, write_all, write_examples
+from scorer.outputs.manifest import Source
+from scorer.outputs.record import Outputs, from_evaluation, from_stored
+from scorer.outputs.scores import judge_name, scores_document
+
+__all__ = [
+    "COLUMNS",
+    "KINDS",
+    "Example",
+    "Outputs",
+    "Source",
+    "examples",
+    "from_evaluation",
+    "from_stored",
+    "judge_name",
+    "scores_document",
+    "write_all",
+    "write_examples",
+]

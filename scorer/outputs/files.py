@@ -1,0 +1,102 @@
+"""Writing scored outputs as JSON Lines, CSV and Parquet, with a manifest that lets another party replay them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, astuple
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from scorer.outputs.examples import COLUMNS, Example, examples
+from scorer.outputs.manifest import Source, manifest
+from scorer.outputs.record import Outputs
+from scorer.outputs.scores import scores_document
+
+CSV_ESCAPE = (
+    "In CSV files only, a text that begins with =, +, -, @, a tab or a carriage return has an apostrophe put before "
+    "it, because a spreadsheet would run it as a formula."
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_jsonl(rows: Iterable[Example], stream: BinaryIO) -> None:
+    """One JSON object a line, nothing escaped beyond JSON's own rules."""
+    for row in rows:
+        stream.write(json.dumps(asdict(row), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass"))
+        stream.write(b"\n")
+
+
+def write_csv(rows: Iterable[Example], stream: BinaryIO) -> None:
+    """RFC 4180 with LF; lists as JSON; formulas escaped (see `CSV_ESCAPE`)."""
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([_cell(value) for value in astuple(row)] for row in rows)
+    text.detach()
+
+
+def write_parquet(rows: Iterable[Example], stream: BinaryIO) -> None:
+    """Typed columns: text, float64 and lists of text; zstd."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    texts, numbers = pa.list_(pa.string()), pa.float64()
+    kinds = {"references": texts, "reasons": texts, "em": numbers, "f1": numbers, "autoais": numbers}
+    kinds["autoais_p"] = numbers
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
+    parquet.write_table(pa.Table.from_pylist([asdict(row) for row in rows], schema), stream, compression="zstd")
+
+
+KINDS: dict[str, Callable[[Iterable[Example], BinaryIO], None]] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "parquet": write_parquet,
+}
+
+
+def write_examples(outputs: Outputs, kind: str, stream: BinaryIO) -> None:
+    """The rows of `examples` in one of `KINDS`."""
+    KINDS[kind](examples(outputs), stream)
+
+
+def write_all(outputs: Outputs, folder: Path, source: Source, kinds: Sequence[str] = ("jsonl",)) -> dict[str, Any]:
+    """Write `scores.json`, `examples.KIND` and, last, `manifest.json`; returns the scores document.
+
+    Every file appears whole, by rename. The same evaluation gives the same bytes.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    document = scores_document(outputs)
+    written = [_write(folder / "scores.json", lambda stream: stream.write(_pretty(document)))]
+    for kind in kinds:
+        written.append(_write(folder / f"examples.{kind}", partial(write_examples, outputs, kind)))
+    about = manifest(outputs, source, written, CSV_ESCAPE if "csv" in kinds else None)
+    _write(folder / "manifest.json", lambda stream: stream.write(_pretty(about)))
+    return document
+
+
+def escape_formula(text: str) -> str:
+    """A text that no spreadsheet runs (see `CSV_ESCAPE`)."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return escape_formula(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | list) else value
+
+
+def _pretty(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _write(path: Path, fill: Callable[[BinaryIO], object]) -> Path:
+    unfinished = path.with_name(path.name + ".partial")
+    with unfinished.open("wb") as stream:
+        fill(stream)
+    os.replace(unfinished, path)
+    return path

@@ -1,0 +1,47 @@
+"""`scores.json`: every metric with its interval, n and recipe; what is undefined is null with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.records import Score
+from scorer.outputs.record import Outputs
+
+
+def judge_name(signature: str) -> str:
+    """The judge of a signature, e.g. `token-overlap@1` of `judge:token-overlap@1|tmpl:aqa`."""
+    first = signature.partition("|")[0]
+    return first.removeprefix("judge:")
+
+
+def scores_document(outputs: Outputs) -> dict[str, Any]:
+    """JSON-ready: values in [0, 1], unrounded; `value` is null exactly where `reason` stands."""
+    name = judge_name(outputs.judge)
+    blocks = {key: _block(score) for key, score in outputs.scores.items()}
+    if "autoais" in blocks:
+        blocks["autoais"]["judge"] = name
+    return {
+        "benchmark": outputs.benchmark.name,
+        "digest": outputs.digest,
+        "judge": name,
+        "signature": outputs.signature,
+        "synthetic_ratings": outputs.benchmark.synthetic,
+        "metrics": blocks,
+        "report": dict(outputs.report),
+    }
+
+
+def _block(score: Score) -> dict[str, Any]:
+    interval = score.interval
+    block: dict[str, Any] = {
+        "value": score.value,
+        "n": score.n,
+        "low": interval.low,
+        "high": interval.high,
+        "se": interval.se,
+        "method": interval.method,
+        "signature": score.signature,
+    }
+    if score.reason is not None:
+        block["reason"] = score.reason
+    return block | {"details": score.details}
