@@ -1,0 +1,58 @@
+"""Which versions stand on a board: the latest published, not withdrawn, evaluated one of each system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import fields
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from core.tables import EvaluationRow, RatingBatch, ScoreRow, Submission, System, Team
+from leaderboard.records import Entry
+
+_BATCH = 500
+_FIELDS = [field.name for field in fields(Entry)]
+
+
+def read_entries(session: Session, benchmark_id: str, include: Collection[str] = ()) -> tuple[Entry, ...]:
+    """The entries of a benchmark by system id; submissions named in `include` count as published."""
+    shown = Submission.published_at.is_not(None) & Submission.withdrawn_at.is_(None)
+    query = (
+        select(
+            System.id, System.name, Team.name, System.architecture, System.supervision, System.description,
+            System.links, System.uses_autoais, System.reference, Submission.id, Submission.version,
+            Submission.coverage, EvaluationRow.id, EvaluationRow.judge, Submission.published_at,
+        )
+        .join(System, System.id == Submission.system_id)
+        .join(Team, Team.id == System.team_id)
+        .join(EvaluationRow, EvaluationRow.id == Submission.evaluation_id)
+        .where(Submission.benchmark_id == benchmark_id, or_(shown, Submission.id.in_(include)))
+        .order_by(System.id, Submission.version)
+    )  # fmt: skip
+    latest: dict[int, Entry] = {}
+    for values in session.execute(query):
+        found = dict(zip(_FIELDS, values, strict=True))
+        latest[values[0]] = Entry(**found | {"links": tuple(found["links"])})
+    return tuple(latest.values())
+
+
+def read_score_rows(session: Session, evaluation_ids: Sequence[int]) -> dict[int, dict[str, ScoreRow]]:
+    """The stored numbers of many evaluations: id → metric → row."""
+    found: dict[int, dict[str, ScoreRow]] = {evaluation_id: {} for evaluation_id in evaluation_ids}
+    for start in range(0, len(evaluation_ids), _BATCH):
+        wanted = evaluation_ids[start : start + _BATCH]
+        for row in session.scalars(select(ScoreRow).where(ScoreRow.evaluation_id.in_(wanted))):
+            found[row.evaluation_id][row.metric] = row
+    return found
+
+
+def synthetic_ratings(session: Session, benchmark_id: str) -> bool:
+    """True if a batch of ratings that counts was simulated."""
+    query = select(RatingBatch.id).where(
+        RatingBatch.benchmark_id == benchmark_id,
+        RatingBatch.synthetic,
+        RatingBatch.applied_at.is_not(None),
+        RatingBatch.revoked_at.is_(None),
+    )
+    return session.scalar(query.limit(1)) is not None

@@ -1,0 +1,51 @@
+"""Signatures taken apart: which numbers may share a column, and which judge made them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from importlib import import_module
+
+from leaderboard.records import JudgeName
+from scorer import judges
+from scorer.judges.options import Options
+
+
+def recipe_of(signature: str) -> str:
+    """A signature without the labels used: scores that agree in it may share a ranked column."""
+    return "|".join(part for part in signature.split("|") if not part.startswith("labels:"))
+
+
+def columns_of(recipes: Mapping[int, str]) -> list[str]:
+    """The different recipes among evaluation id → recipe: the commonest first, the newer at a tie."""
+    counts = Counter(recipes.values())
+    newest = {recipe: evaluation_id for evaluation_id, recipe in sorted(recipes.items())}
+    return sorted(counts, key=lambda recipe: (-counts[recipe], -newest[recipe]))
+
+
+def difference(recipe: str, main: str) -> str:
+    """What sets a recipe apart from the main one, in its own words."""
+    own, others = recipe.split("|"), main.split("|")
+    left = ", ".join(part for part in own if part not in others) or "nothing more"
+    right = ", ".join(part for part in others if part not in own) or "nothing more"
+    return f"Scored under another recipe, so not ranked with the main column: {left} here, {right} there."
+
+
+def judge_of(signature: str) -> JudgeName | None:
+    """The judge that a signature names, or None for a number that needs none."""
+    named = next((part for part in signature.split("|") if part.startswith("judge:")), None)
+    if named is None:
+        return None
+    name = named.removeprefix("judge:").partition("@")[0]
+    found = _registered(name)
+    return found or JudgeName(name, name, name)
+
+
+def _registered(name: str) -> JudgeName | None:
+    """The names a registered judge gives itself, where its module can tell them without loading a model."""
+    entry = judges.REGISTRY.get(name)
+    if entry is None or name in judges.EXTRAS:
+        return None
+    module, _, factory = entry.partition(":")
+    judge = getattr(import_module(module), factory)("", Options())
+    return JudgeName(judge.key, judge.title, judge.score_name, judge.help)
