@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import InvalidInput, NotFound
+from core.ports import Blobs
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -68,6 +69,20 @@ class LocalBlobs:
         return (path.name for path in sorted(self.folder.glob("??/*")) if _KEY.fullmatch(path.name))
 
     def _path(self, key: str) -> Path:
-        if not _KEY.fullmatch(key):
-            raise InvalidInput(f"{key[:80]!r} is not a blob key", "Keys are sha256 digests in hexadecimal.")
-        return self.folder / key[:2] / key
+        return self.folder / check_key(key)[:2] / key
+
+
+def check_key(key: str) -> str:
+    """The key itself. Raises `InvalidInput` for anything but a digest, so that no key leads out of the store."""
+    if not _KEY.fullmatch(key):
+        raise InvalidInput(f"{key[:80]!r} is not a blob key.", "Keys are sha256 digests in hexadecimal.")
+    return key
+
+
+def open_blobs(url: str, local_folder: Path, endpoint: str = "") -> Blobs:
+    """The store that a setting names: empty for local files, else `s3://BUCKET/PREFIX`."""
+    if not url:
+        return LocalBlobs(local_folder)
+    from core.s3_blobs import S3Blobs
+
+    return S3Blobs(url, endpoint)

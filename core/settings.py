@@ -23,6 +23,8 @@ class Settings:
 
     data_dir: str = _setting("data", "Folder for the SQLite file, corpora, indexes and local blobs.")
     database_url: str = _setting("", "SQLAlchemy URL; empty means SQLite in the data folder.")
+    blobs: str = _setting("", "Where files are kept: empty for the data folder, or s3://BUCKET/PREFIX.")
+    s3_endpoint: str = _setting("", "Address of an S3 server other than Amazon's; credentials as boto3 finds them.")
     host: str = _setting("127.0.0.1", "Address the web server listens on.")
     port: int = _setting(7860, "Port the web server listens on.")
     public_url: str = _setting("", "Address users reach the service at; empty means http://HOST:PORT.")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from core.benchmark import Benchmarks
-from core.blobs import LocalBlobs
+from core.blobs import open_blobs
 from core.database import Database
-from core.ports import Judge
+from core.ports import Blobs, Judge
 from core.queue import Queue
 from core.settings import Settings
 from scorer import judges
@@ -24,7 +24,7 @@ class Services:
 
     settings: Settings
     database: Database
-    blobs: LocalBlobs
+    blobs: Blobs
     benchmarks: Benchmarks
     queue: Queue
     intake: Intake
@@ -54,7 +54,7 @@ def build(settings: Settings) -> Services:
     """Wire the services; touches neither the network nor the database."""
     settings.data_path.mkdir(parents=True, exist_ok=True)
     database = Database(settings.resolved_database_url)
-    blobs = LocalBlobs(settings.data_path / "blobs")
+    blobs = open_blobs(settings.blobs, settings.data_path / "blobs", settings.s3_endpoint)
     benchmarks = Benchmarks(database, settings.data_path)
     wake = threading.Event()
     queue = Queue(

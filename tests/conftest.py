@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +99,48 @@ def services(settings: Settings) -> Iterator[Services]:
     wired = build(settings)
     yield wired
     wired.database.engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real S3 server with the bucket `aqa-blobs`; its credentials stand in the environment while it runs."""
+    folder = tmp_path_factory.mktemp("s3")
+    (folder / "aqa-blobs").mkdir()
+    key, secret = "test-key", secrets.token_hex(8)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = [shutil.which("rclone", path=Path(sys.executable).parent) or "rclone", "serve", "s3", "--addr", address]
+    command += ["--auth-key", f"{key},{secret}", "--config", str(folder / "none.conf"), str(folder)]
+    patch = pytest.MonkeyPatch()
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": key,
+        "AWS_SECRET_ACCESS_KEY": secret,
+        "AWS_DEFAULT_REGION": "eu-1",
+    }.items():
+        patch.setenv(name, value)
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        _wait_for(address)
+        yield f"http://{address}"
+    finally:
+        server.terminate()
+        server.wait(10)
+        patch.undo()
+
+
+def _wait_for(address: str, seconds: float = 20) -> None:
+    host, port = address.split(":")
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection((host, int(port)), timeout=1).close()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+        else:
+            return
 
 
 def _postgres_url(name: str) -> str:

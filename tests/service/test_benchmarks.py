@@ -65,7 +65,7 @@ def test_an_exemplar_must_not_be_evaluated(services: Services, tmp_path: Path) -
     )
     with pytest.raises(Refused, match="evaluated"):
         services.benchmarks.add(new(tmp_path, [{"question": "who", "answer": ["me"]}], exemplars=exemplars))
-    kept = lines(tmp_path / "e.jsonl", [{"question": "else", "answer": ["y"]}])
+    kept = lines(tmp_path / "e.jsonl", [other])
     services.benchmarks.add(new(tmp_path, [{"question": "who", "answer": ["me"]}], exemplars=kept))
     assert services.benchmarks.exemplars("b") == [("else", ("y",))]
 
