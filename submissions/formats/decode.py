@@ -28,10 +28,10 @@ def open_file(path: Path) -> BinaryIO:
 
     Raises `Refused` for a directory, `NotFound` if there is nothing, `InvalidInput` if it may not be read.
     """
-    if path.is_dir():
-        raise Refused(f"{path} is a directory, not a file.", f"Name one file: {WANTED}.")
     try:
         return path.open("rb")
+    except IsADirectoryError:
+        raise Refused(f"{path} is a directory, not a file.", f"Name one file: {WANTED}.") from None
     except FileNotFoundError:
         raise NotFound(f"There is no file {path}.", "Check the path.") from None
     except OSError as error:

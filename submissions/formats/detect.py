@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 
 from submissions.formats.findings import BadFile
+
+_BLANK = re.compile(rb"\s*")
 
 GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
@@ -57,12 +60,14 @@ def refuse_foreign(data: bytes) -> None:
 
 def text_kind(data: bytes) -> str:
     """`json`, `jsonl` or `delimited`, from the first character of a UTF-8 text without BOM."""
-    start = data[:4096].lstrip()
+    match = _BLANK.match(data)
+    begin = match.end() if match else 0
+    start = data[begin : begin + 14]
     if start.startswith(b"["):
         return "json"
     if start.startswith(b"{"):
         return "jsonl"
-    if start[:14].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+    if start.lower().startswith((b"<!doctype", b"<html", b"<?xml")):
         raise BadFile("wrong_type", f"This is an HTML or XML page, not a table. What is read is {WANTED}.")
     return "delimited"
 

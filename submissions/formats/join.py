@@ -25,6 +25,11 @@ class RawRow:
     attribution: str
     id: str = ""
 
+    @property
+    def shown(self) -> str:
+        """The start of the row, for people."""
+        return excerpt(self.question or self.id)
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -85,17 +90,16 @@ def join_rows(rows: Iterable[RawRow], index: QuestionIndex, findings: Findings) 
     joined: dict[int, RawRow] = {}
     for row in rows:
         match = index.match(row)
-        shown = excerpt(row.question or row.id)
         if match.question is None:
-            findings.warn("unknown_question", match.reason, row.row, shown)
+            findings.warn("unknown_question", match.reason, row.row, row.shown)
             continue
         first = joined.setdefault(match.question.position, row)
         if first is not row:
             message = f"Row {first.row} answers the same question. Keep one row per question."
-            findings.problem("duplicate_question", message, row.row, shown)
+            findings.problem("duplicate_question", message, row.row, row.shown)
         elif match.loosely:
             message = "The question is not written exactly as in the benchmark; it was joined loosely."
-            findings.warn("joined_loosely", message, row.row, shown)
+            findings.warn("joined_loosely", message, row.row, row.shown)
     findings.counts["matched"] = len(joined)
     for question in index.questions:
         if question.position not in joined:
@@ -124,5 +128,5 @@ def find_swallowed_rows(
                 inside = [parts for parts in pieces if len(parts) == len(header) or parts is pieces[-1]]
                 if any(at < len(parts) and parts[at] in values for parts in inside for at, values in places):
                     message = "A quoted field here holds rows of other questions: a double quote is missing."
-                    findings.problem("quoting", message, row.row, excerpt(row.question or row.id))
+                    findings.problem("quoting", message, row.row, row.shown)
                     break

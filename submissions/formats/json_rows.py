@@ -107,9 +107,8 @@ def read_jsonl(data: bytes, columns: Columns, limits: Limits, findings: Findings
         try:
             value = decoder.line(text)
         except json.JSONDecodeError as error:
-            if row == 1:
-                _refuse_spread_object(data)
-            findings.problem("invalid_json", _explain(error, f"line {number}, "), row, excerpt(text))
+            cut = " The object does not end on its line; write each row on one line." * _may_go_on(error, text)
+            findings.problem("invalid_json", _explain(error, f"line {number}, ") + cut, row, excerpt(text))
         except BadFile as error:
             findings.problem(error.kind, error.message, row, excerpt(text))
         else:
@@ -215,13 +214,3 @@ def _check_rows(row: int, limits: Limits) -> None:
 
 def _explain(error: json.JSONDecodeError, where: str = "") -> str:
     return f"This is not valid JSON ({where}character {error.pos + 1:,}): {error.msg}."
-
-
-def _refuse_spread_object(data: bytes) -> None:
-    """A single object over several lines is the usual reason why the first line is no JSON."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return
-    if isinstance(value, dict):
-        raise BadFile("invalid_json", f"The file is one JSON object over several lines, not rows. {_MEND}", 1)

@@ -21,11 +21,11 @@ def read_parquet(data: bytes, columns: Columns, limits: Limits, findings: Findin
 
     try:
         # Dictionaries keep a text that stands in many rows once in memory, however often it is repeated.
-        source = pq.ParquetFile(pa.BufferReader(data))
+        source = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
         names = _check_schema(source, columns, limits, findings)
         if findings.refused:
             return []
-        source = pq.ParquetFile(pa.BufferReader(data), read_dictionary=names)
+        source = pq.ParquetFile(pa.BufferReader(data), read_dictionary=names, page_checksum_verification=True)
         return _rows(source, names, columns, limits, findings)
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError, NotImplementedError) as error:
         reason = excerpt(str(error).splitlines()[0] if str(error) else type(error).__name__)

@@ -137,7 +137,8 @@ def _raw_rows(table: Table, findings: Findings) -> list[RawRow]:
             lacking.insert(0, "question")
         if lacking:
             message = f'This row lacks {listed(lacking)}. Write null or "" for a value that there is not.'
-            findings.problem("missing_field", message, row.row, excerpt(values["question"] or values["id"]))
+            start = next((text for text in cells.values() if text), "")
+            findings.problem("missing_field", message, row.row, excerpt(start))
         else:
             rows.append(RawRow(row=row.row, **values))
     if blank:
@@ -156,7 +157,7 @@ def _check_match(
     message = "No row matches a question of the benchmark. Is it the right benchmark, and are its questions unchanged?"
     if index.questions:
         message += f" Its first question is “{excerpt(index.questions[0].text)}”."
-    findings.problem("no_match", message, rows[0].row, excerpt(rows[0].question or rows[0].id))
+    findings.problem("no_match", message, rows[0].row, rows[0].shown)
 
 
 def _predictions(joined: Mapping[int, RawRow], resolve: Resolve, findings: Findings) -> list[Prediction]:
@@ -169,7 +170,7 @@ def _predictions(joined: Mapping[int, RawRow], resolve: Resolve, findings: Findi
         predictions.append(Prediction(position, row.answer, row.attribution, passage))
         _warn_of_answer(row, findings)
         if not row.attribution.strip():
-            findings.warn("empty_attribution", "There is no attribution.", row.row, excerpt(row.question or row.id))
+            findings.warn("empty_attribution", "There is no attribution.", row.row, row.shown)
         elif passage is None:
             message = "The benchmark's corpus has no passage with this id."
             findings.warn("unknown_attribution", message, row.row, excerpt(row.attribution))
@@ -180,7 +181,7 @@ def _predictions(joined: Mapping[int, RawRow], resolve: Resolve, findings: Findi
 
 def _warn_of_answer(row: RawRow, findings: Findings) -> None:
     if not row.answer.strip():
-        findings.warn("empty_answer", "The answer is empty; it scores 0.", row.row, excerpt(row.question or row.id))
+        findings.warn("empty_answer", "The answer is empty; it scores 0.", row.row, row.shown)
     elif not row.answer.isascii() and lenient_normalise(row.answer) != squad_normalise(row.answer):
         message = (
             "The answer has typographic dashes or quotes, invisible or decomposed characters; exact match takes them "

@@ -19,8 +19,9 @@ def template(questions: Sequence[Question], kind: str) -> bytes:
     """The template as a file of `kind`, one of `KINDS`. Raises `InvalidInput` for another kind."""
     rows = [dict(zip(COLUMNS, (question.id, question.text, "", ""), strict=True)) for question in questions]
     if kind in DELIMITERS:
+        # CRLF, because the writer quotes only those line ends that it writes itself.
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, COLUMNS, delimiter=DELIMITERS[kind], lineterminator="\n")
+        writer = csv.DictWriter(text, COLUMNS, delimiter=DELIMITERS[kind], lineterminator="\r\n")
         writer.writeheader()
         writer.writerows(rows)
         return text.getvalue().encode("utf-8")
