@@ -42,7 +42,7 @@ def manifest(outputs: Outputs, source: Source, files: Sequence[Path], csv_escape
             "content_hash": benchmark.content_hash,
             "corpus_digest": benchmark.corpus_digest,
             "questions": len(benchmark.questions),
-            "synthetic_ratings": benchmark.synthetic,
+            "synthetic_ratings": outputs.synthetic,
         },
         "judge": {"name": judge_name(outputs.judge), "signature": outputs.judge},
         "signature": outputs.signature,

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
 from core import templates
 from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
 from core.errors import Conflict, NotFound
 from core.records import Item, Judgment, Passage, Prediction, Score
-from core.tables import EvaluationRow, Submission
+from core.tables import EvaluationRow, RatingBatch, Submission
 from core.text import pair_key
 from scorer import judgments
 from scorer.metrics.reasons import unattributable
@@ -35,14 +38,22 @@ class Outputs:
     passages: Mapping[str, Passage]
     values: Mapping[str, Values]
     report: Mapping[str, Any]
+    """As `submissions.report.report_to_dict` gives it."""
+    synthetic: bool
+    """True where human ratings behind it are simulated."""
 
 
-def from_evaluation(benchmark: Benchmark, digest: str, found: Evaluation, report: Mapping[str, Any]) -> Outputs:
-    """The outputs of predictions that were just scored; `report` as `submissions.report.report_to_dict` gives it."""
+def from_evaluation(
+    database: Database, benchmark: Benchmark, digest: str, found: Evaluation, report: Mapping[str, Any]
+) -> Outputs:
+    """The outputs of predictions that were just scored."""
     values = {key: found.values[key] for key in PER_QUESTION}
+    with database.reading() as session:
+        synthetic = _synthetic(session, benchmark)
     return Outputs(
-        benchmark, digest, found.judge, found.signature, found.scores, found.items, found.passages, values, report
-    )
+        benchmark, digest, found.judge, found.signature, found.scores, found.items, found.passages, values, report,
+        synthetic,
+    )  # fmt: skip
 
 
 def from_stored(database: Database, benchmarks: Benchmarks, submission_id: str) -> Outputs:
@@ -59,14 +70,25 @@ def from_stored(database: Database, benchmarks: Benchmarks, submission_id: str) 
         scores = read_scores(session, evaluation.id)
         values = {key: read_values(session, evaluation.id, key) for key in PER_QUESTION}
         labels = labels_for(session, benchmark.id, predictions)
+        synthetic = _synthetic(session, benchmark)
     due = [p for p in predictions if unattributable(p) is None]
     passages = benchmarks.corpus(benchmark).passages(p.passage_id for p in due if p.passage_id is not None)
     judged = _judged(database, benchmark, evaluation.judge, due, passages)
     items = items_of(benchmark, predictions, labels, judged)
     return Outputs(
         benchmark, submission.digest, evaluation.judge, evaluation.signature, scores, items, passages, values,
-        submission.report,
+        submission.report, synthetic,
     )  # fmt: skip
+
+
+def _synthetic(session: Session, benchmark: Benchmark) -> bool:
+    simulated = select(RatingBatch.id).where(
+        RatingBatch.benchmark_id == benchmark.id,
+        RatingBatch.synthetic,
+        RatingBatch.applied_at.is_not(None),
+        RatingBatch.revoked_at.is_(None),
+    )
+    return benchmark.synthetic or session.scalar(simulated.limit(1)) is not None
 
 
 def _judged(

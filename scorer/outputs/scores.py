@@ -15,19 +15,24 @@ def judge_name(signature: str) -> str:
 
 
 def scores_document(outputs: Outputs) -> dict[str, Any]:
-    """JSON-ready: values in [0, 1], unrounded; `value` is null exactly where `reason` stands."""
+    """JSON-ready: values in [0, 1], unrounded; `value` is null exactly where `reason` stands.
+
+    `report` holds the counts of what reading the file found, `places` the first 1,000 places of it.
+    """
     name = judge_name(outputs.judge)
     blocks = {key: _block(score) for key, score in outputs.scores.items()}
     if "autoais" in blocks:
         blocks["autoais"]["judge"] = name
     return {
-        "benchmark": outputs.benchmark.name,
+        "benchmark": outputs.benchmark.id,
         "digest": outputs.digest,
         "judge": name,
         "signature": outputs.signature,
-        "synthetic_ratings": outputs.benchmark.synthetic,
+        "synthetic_ratings": outputs.synthetic,
         "metrics": blocks,
-        "report": dict(outputs.report),
+        "report": dict(outputs.report["counts"]),
+        "notes": list(outputs.report["notes"]),
+        "places": list(outputs.report["places"]),
     }
 
 

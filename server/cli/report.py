@@ -50,7 +50,7 @@ def print_scores(outputs: Outputs, score_name: str, report: Report, console: Con
     from scorer.outputs import judge_name
 
     print_report(report, console)
-    synthetic = outputs.benchmark.synthetic
+    synthetic = outputs.synthetic
     console.print()
     console.print(scores_table(outputs.scores, f"Scores on {outputs.benchmark.name}", score_name, synthetic))
     console.print(f"[dim]Judge[/]  {escape(judge_name(outputs.judge))}, shown as “{escape(score_name)}”")

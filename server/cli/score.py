@@ -39,7 +39,7 @@ def score(
     loaded = judges.load(judge or wired.settings.judge)
     with progress("Judging") as tell:
         found = wired.scorer_with(loaded).score(chosen, accepted.predictions, tell)
-    outputs = from_evaluation(chosen, accepted.digest, found, report_to_dict(accepted.report))
+    outputs = from_evaluation(wired.database, chosen, accepted.digest, found, report_to_dict(accepted.report))
     document = write_all(outputs, out, _source(file, benchmark, judge or wired.settings.judge, kinds), kinds)
     if as_json:
         print_json(document)
