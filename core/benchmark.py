@@ -101,13 +101,14 @@ class Benchmarks:
             if benchmark_id in self._loaded:
                 return self._loaded[benchmark_id]
         with self._database.reading() as session:
-            row = session.get(BenchmarkRow, benchmark_id)
-            if row is None:
-                there = ", ".join(session.scalars(select(BenchmarkRow.id).order_by(BenchmarkRow.id))) or "none yet"
-                raise NotFound(f"There is no benchmark {benchmark_id!r}.", f"Benchmarks here: {there}.")
-            loaded = _load(session, row)
+            loaded = _load(session, _find(session, benchmark_id))
         with self._lock:
             return self._loaded.setdefault(benchmark_id, loaded)
+
+    def row(self, benchmark_id: str) -> BenchmarkRow:
+        """What is told of a benchmark without its questions. Raises `NotFound` with the ids there are."""
+        with self._database.reading() as session:
+            return _find(session, benchmark_id)
 
     def all(self) -> list[BenchmarkRow]:
         """All benchmarks, oldest first."""
@@ -129,6 +130,14 @@ class Benchmarks:
                 select(ExemplarRow).where(ExemplarRow.benchmark_id == benchmark_id).order_by(ExemplarRow.position)
             )
             return [(row.question, tuple(row.answers)) for row in rows]
+
+
+def _find(session: Session, benchmark_id: str) -> BenchmarkRow:
+    row = session.get(BenchmarkRow, benchmark_id)
+    if row is None:
+        there = ", ".join(session.scalars(select(BenchmarkRow.id).order_by(BenchmarkRow.id))) or "none yet"
+        raise NotFound(f"There is no benchmark {benchmark_id!r}.", f"Benchmarks here: {there}.")
+    return row
 
 
 def _content_hash(questions: Sequence[Question], corpus_digest: str, raters_per_item: int) -> str:

@@ -1,0 +1,26 @@
+"""The leaderboard as JSON; the page shows the same rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+
+from leaderboard import board
+from server.access import public
+from server.api.documents import answers
+from server.api.schemas import BoardOut, BoardQuery
+from server.context import services
+
+bp = APIBlueprint("leaderboard", __name__, tag="Leaderboard")
+
+
+@bp.get("/leaderboard")
+@public
+@bp.input(BoardQuery, location="query")
+@bp.output(BoardOut)
+@answers(bp, 400, 404, token=False)
+def leaderboard(query_data: dict[str, Any]) -> dict[str, Any]:
+    """The latest published version of every system, with intervals and rank intervals"""
+    with services().database.reading() as session:
+        return board.rows(session, query_data["benchmark"], rank_by=query_data["rank_by"]).to_dict()

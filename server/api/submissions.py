@@ -1,0 +1,147 @@
+"""Submitting files and following what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response
+
+from server import entries
+from server.access import SUBMITTERS, only, public
+from server.api.documents import answers
+from server.api.schemas import (
+    DownloadQuery,
+    EntriesOut,
+    EntriesQuery,
+    EntryOut,
+    ReportOut,
+    ScoresOut,
+    SubmissionIn,
+    ValidationIn,
+    ValidationOut,
+)
+from server.context import identity, services, signed_in
+from server.downloads import TYPES, attachment
+from server.entries import Entry
+from server.forms import card_of
+from server.results import download, scores
+from submissions.report import report_to_dict
+
+bp = APIBlueprint("submissions", __name__, tag="Submissions")
+
+
+@bp.post("/validate")
+@only(*SUBMITTERS)
+@bp.input(ValidationIn, location="form_and_files")
+@bp.output(ValidationOut)
+@answers(bp, 400, 403, 404, 413)
+def validate(form_and_files_data: dict[str, Any]) -> dict[str, Any]:
+    """Read a file and report on it; nothing is stored and no quota is used"""
+    file, benchmark = form_and_files_data["file"], form_and_files_data["benchmark"]
+    found = services().intake.validate(benchmark, file.stream, file.filename or "")
+    return {
+        "benchmark": benchmark,
+        "coverage": found.coverage if found.report.accepted else None,
+        "digest": found.digest or None,
+        "report": report_to_dict(found.report),
+    }
+
+
+@bp.post("/submissions")
+@only(*SUBMITTERS)
+@bp.input(SubmissionIn, location="form_and_files")
+@bp.output(EntryOut, status_code=201)
+@answers(bp, 400, 403, 404, 409, 413, 422, 429)
+def submit(form_and_files_data: dict[str, Any]) -> Entry:
+    """Submit a file of predictions; its evaluation is queued"""
+    sent = form_and_files_data
+    made = services().intake.accept(
+        signed_in().team_id,
+        sent["benchmark"],
+        card_of(sent),
+        sent["file"].stream,
+        sent["file"].filename or "",
+        publish=sent["publish"],
+    )
+    return _entry(made.id)
+
+
+@bp.get("/submissions")
+@only()
+@bp.input(EntriesQuery, location="query")
+@bp.output(EntriesOut)
+@answers(bp, 400)
+def submissions(query_data: dict[str, Any]) -> dict[str, Any]:
+    """The team's own submissions, newest first"""
+    with services().database.reading() as session:
+        return {"submissions": entries.listed(session, services().queue, signed_in(), query_data["benchmark"])}
+
+
+@bp.get("/submissions/<submission_id>")
+@public
+@bp.output(EntryOut)
+@answers(bp, 404)
+def submission(submission_id: str) -> Entry:
+    """Where a submission stands; private ones are seen by their team only"""
+    return _entry(submission_id)
+
+
+@bp.get("/submissions/<submission_id>/report")
+@only()
+@bp.output(ReportOut)
+@answers(bp, 404)
+def report(submission_id: str) -> dict[str, Any]:
+    """What reading the file found"""
+    with services().database.reading() as session:
+        return entries.own(session, services().queue, signed_in(), submission_id).report
+
+
+@bp.get("/submissions/<submission_id>/scores")
+@public
+@bp.output(ScoresOut)
+@answers(bp, 404, 409)
+def submission_scores(submission_id: str) -> dict[str, Any]:
+    """Every metric with its interval, n and signature"""
+    with services().database.reading() as session:
+        return scores(services(), session, entries.find(session, services().queue, identity(), submission_id))
+
+
+@bp.get("/submissions/<submission_id>/download")
+@public
+@bp.input(DownloadQuery, location="query")
+@answers(bp, 400, 404, 409, files={TYPES[kind]: kind for kind in ("csv", "jsonl", "parquet", "json")})
+def submission_download(submission_id: str, query_data: dict[str, str]) -> Response:
+    """The scored outputs, question by question, or the manifest that lets others replay the evaluation"""
+    return attachment(*download(services(), identity(), submission_id, query_data["kind"]))
+
+
+@bp.post("/submissions/<submission_id>/publish")
+@only(*SUBMITTERS)
+@bp.output(EntryOut)
+@answers(bp, 403, 404, 409)
+def publish(submission_id: str) -> Entry:
+    """Show this version on the board"""
+    return _changed(services().intake.publish, submission_id)
+
+
+@bp.post("/submissions/<submission_id>/withdraw")
+@only(*SUBMITTERS)
+@bp.output(EntryOut)
+@answers(bp, 403, 404, 409)
+def withdraw(submission_id: str) -> Entry:
+    """Take this version off the board; its history stays"""
+    return _changed(services().intake.withdraw, submission_id)
+
+
+def _entry(submission_id: str) -> Entry:
+    with services().database.reading() as session:
+        return entries.find(session, services().queue, identity(), submission_id)
+
+
+def _changed(change: Callable[[str, int | None], object], submission_id: str) -> Entry:
+    # Asked for first, so that another team's private entry is not found rather than forbidden.
+    _entry(submission_id)
+    change(submission_id, signed_in().owner_id)
+    return _entry(submission_id)

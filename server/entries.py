@@ -1,0 +1,116 @@
+"""Entries as their readers see them: who may see which, and where each one stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from core.errors import Conflict, NotFound
+from core.queue import Queue
+from core.tables import Submission, System
+from server.auth import Identity
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One submission and its place in the queue; `report` is the report that its file got."""
+
+    id: str
+    benchmark: str
+    system: str
+    team: str
+    architecture: str
+    supervision: str
+    description: str
+    links: list[str]
+    uses_autoais: bool
+    version: int
+    file_name: str
+    file_blob: str
+    digest: str
+    coverage: float
+    state: str
+    stage: str
+    progress: float
+    queue_position: int | None
+    reason: str | None
+    created_at: datetime
+    published_at: datetime | None
+    withdrawn_at: datetime | None
+    published: bool
+    evaluation_id: int | None
+    report: dict[str, Any]
+    mine: bool
+
+    @property
+    def finished(self) -> bool:
+        """True once nothing more will happen by itself."""
+        return self.state in ("scored", "failed")
+
+
+def find(session: Session, queue: Queue, who: Identity | None, submission_id: str) -> Entry:
+    """An entry that the asker may see: their own, or one on the board. Raises `NotFound` for all others alike."""
+    row = session.get(Submission, submission_id, options=[_whole()])
+    if row is None or not (_owned(row, who) or _on_board(row)):
+        raise _missing(submission_id)
+    return _entry(session, queue, row, who)
+
+
+def own(session: Session, queue: Queue, who: Identity, submission_id: str) -> Entry:
+    """An entry of the asker's own team, or any for a maintainer. Raises `NotFound`."""
+    entry = find(session, queue, who, submission_id)
+    if not entry.mine:
+        raise _missing(submission_id)
+    return entry
+
+
+def listed(session: Session, queue: Queue, who: Identity, benchmark: str | None = None) -> list[Entry]:
+    """The entries of the asker's team, newest first."""
+    query = select(Submission).join(System).where(System.team_id == who.team_id).options(_whole())
+    if benchmark:
+        query = query.where(Submission.benchmark_id == benchmark)
+    rows = session.scalars(query.order_by(Submission.created_at.desc(), Submission.id))
+    return [_entry(session, queue, row, who) for row in rows]
+
+
+def evaluated(entry: Entry) -> int:
+    """The id of the entry's evaluation. Raises `Conflict` while it has none."""
+    if entry.evaluation_id is None:
+        hint = "See its reason." if entry.state == "failed" else "Ask again when its state is scored."
+        raise Conflict(f"Submission {entry.id} has no scores: it is {entry.state}.", hint)
+    return entry.evaluation_id
+
+
+def _owned(row: Submission, who: Identity | None) -> bool:
+    return who is not None and (who.maintainer or row.system.team_id == who.team_id)
+
+
+def _on_board(row: Submission) -> bool:
+    return row.published_at is not None and row.withdrawn_at is None and row.evaluation_id is not None
+
+
+def _missing(submission_id: str) -> NotFound:
+    return NotFound(f"There is no submission {submission_id[:40]!r}, or it is not yours to see.", "Check its id.")
+
+
+def _whole() -> Any:
+    return joinedload(Submission.system).joinedload(System.team)
+
+
+def _entry(session: Session, queue: Queue, row: Submission, who: Identity | None) -> Entry:
+    system = row.system
+    return Entry(
+        id=row.id, benchmark=row.benchmark_id, system=system.name, team=system.team.name,
+        architecture=system.architecture, supervision=system.supervision, description=system.description,
+        links=list(system.links), uses_autoais=system.uses_autoais, version=row.version, file_name=row.file_name,
+        file_blob=row.file_blob, digest=row.digest, coverage=row.coverage, state=row.state, stage=row.stage,
+        progress=row.progress,
+        queue_position=queue.position(session, row.id) if row.state == "queued" else None, reason=row.reason,
+        created_at=row.created_at, published_at=row.published_at, withdrawn_at=row.withdrawn_at,
+        published=row.published_at is not None and row.withdrawn_at is None, evaluation_id=row.evaluation_id,
+        report=row.report, mine=_owned(row, who),
+    )  # fmt: skip

@@ -1,0 +1,112 @@
+"""Every error becomes one shape at the edge: JSON at the API, a page elsewhere."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+from typing import Any
+
+from apiflask.exceptions import HTTPError
+from flask import Flask, Response, jsonify, make_response, render_template, request
+from sqlalchemy.exc import OperationalError
+from werkzeug.exceptions import HTTPException
+
+from core.errors import AqaError, Unavailable
+
+log = logging.getLogger("aqa.web")
+
+_CODES = {401: "not_signed_in", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_HINTS = {
+    404: "Check the address.",
+    405: "Use one of the methods in the Allow header.",
+    413: "Send the file compressed with gzip, or a smaller one.",
+}
+_UNEXPECTED = "Something went wrong on our side. It was noted."
+
+
+class Failure(AqaError):
+    """An error that did not start as one of ours, in our shape."""
+
+    def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.status = status
+        self.code = code
+
+
+def register(app: Flask) -> None:
+    """Handle every kind of error that a request can end with."""
+    app.register_error_handler(AqaError, respond)
+    app.register_error_handler(HTTPException, lambda error: _with_headers(respond(_from_http(error)), error))
+    app.register_error_handler(OperationalError, _database_away)
+    app.register_error_handler(Exception, _unexpected)
+
+
+def from_validation(error: HTTPError) -> tuple[dict[str, Any], int, Any]:
+    """APIFlask's own errors, in our shape: a field that is missing or wrong."""
+    wrong = "; ".join(_flat(error.detail)) or str(error.message)
+    if not error.detail:
+        failure = _plain(error.status_code, error.message)
+        return body(failure), failure.status, error.headers
+    return (
+        body(Failure(400, "invalid_input", wrong, "The API's fields are described at /api/v1/openapi.json.")),
+        400,
+        {},
+    )
+
+
+def body(error: AqaError) -> dict[str, Any]:
+    """The one shape of every error."""
+    places = [asdict(place) for place in error.places]
+    return {"error": {"code": error.code, "message": error.message, "hint": error.hint, "places": places}}
+
+
+def respond(error: AqaError) -> Response:
+    """The response for an error, as the door that was used speaks."""
+    if error.status >= 500 and not isinstance(error, Unavailable | Failure):
+        log.error("%s %s: %s", request.method, request.path, error.message)
+    if request.path.startswith("/api/"):
+        response = jsonify(body(error))
+    else:
+        response = make_response(render_template("error.html", error=error))
+    response.status_code = error.status
+    if error.status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def _from_http(error: HTTPException) -> AqaError:
+    return _plain(error.code or 500, error.description or error.name)
+
+
+def _plain(status: int, message: str | None) -> Failure:
+    if status >= 500:
+        message = _UNEXPECTED
+    return Failure(
+        status, _CODES.get(status, "bad_request" if status < 500 else "error"), message, _HINTS.get(status, "")
+    )
+
+
+def _with_headers(response: Response, error: HTTPException) -> Response:
+    for name, value in error.get_headers():
+        if name.lower() in ("allow", "retry-after", "location"):
+            response.headers[name] = value
+    return response
+
+
+def _database_away(error: OperationalError) -> Response:
+    log.error("%s %s: the database failed: %s", request.method, request.path, error.orig)
+    return respond(Unavailable("The database does not answer.", "Try again in a moment."))
+
+
+def _unexpected(error: Exception) -> Response:
+    log.exception("%s %s failed", request.method, request.path)
+    return respond(Failure(500, "error", _UNEXPECTED, "Try again; if it stays, tell a maintainer."))
+
+
+def _flat(detail: Any, path: str = "") -> list[str]:
+    if isinstance(detail, dict):
+        return [line for key, value in detail.items() for line in _flat(value, f"{path}.{key}" if path else str(key))]
+    if isinstance(detail, list):
+        return [line for value in detail for line in _flat(value, path)]
+    where = ".".join(part for part in path.split(".") if part not in ("form_and_files", "query", "json"))
+    return [f"{where}: {detail}"]

@@ -1,0 +1,72 @@
+"""Session key, CSRF tokens and the headers that keep a page from running what others wrote."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from flask import Response, request, session
+
+from core.errors import Forbidden
+from core.settings import Settings
+
+_CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _CSP,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def secret_key(settings: Settings) -> str:
+    """The key that signs cookies: the setting, or one made once and kept readable by its owner only."""
+    if settings.secret_key:
+        return settings.secret_key
+    path = settings.data_path / "secret_key"
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _kept(path)
+    with os.fdopen(handle, "w") as file:
+        file.write(secrets.token_urlsafe(48))
+    return _kept(path)
+
+
+def csrf_token() -> str:
+    """The token that a form must send back; made with the session."""
+    if "csrf" not in session:
+        session["csrf"] = secrets.token_urlsafe(24)
+    return str(session["csrf"])
+
+
+def check_csrf() -> None:
+    """Refuse a change that another site's page could have sent. Raises `Forbidden`."""
+    if request.method in ("GET", "HEAD", "OPTIONS"):
+        return
+    sent, kept = request.form.get("csrf", ""), session.get("csrf", "")
+    if not kept or not secrets.compare_digest(sent.encode(), str(kept).encode()):
+        raise Forbidden(
+            "This form is out of date or came from elsewhere.", "Load the page again and send it from there."
+        )
+
+
+def harden(response: Response) -> Response:
+    """Set the secure headers; nothing that depends on who asks is kept by caches."""
+    for name, value in _HEADERS.items():
+        response.headers.setdefault(name, value)
+    if not request.path.startswith("/static/"):
+        response.headers.setdefault("Cache-Control", "no-store")
+    return response
+
+
+def _kept(path: Path) -> str:
+    key = path.read_text().strip()
+    if len(key) < 32:
+        raise ValueError(f"{path} holds no usable key; delete it and start again")
+    return key
