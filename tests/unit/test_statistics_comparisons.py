@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import brentq
 from scipy.stats import bootstrap, permutation_test, ttest_rel
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.multitest import multipletests
 
 from scorer.statistics.comparisons import SAME_DIFFERENCE, SAME_EVERYWHERE, all_pairs, compare
 from scorer.statistics.intervals import wilson
@@ -26,13 +27,8 @@ def systems(n=500, k=6, seed=0):
     return (rng.random((n, k)) * 0.5 + hard * 0.5 < np.linspace(0.3, 0.8, k)).astype(float)
 
 
-def holm_by_hand(p):
-    """Holm 1979: the i-th smallest of m p values times m - i + 1, made monotone."""
-    order, adjusted, largest = np.argsort(p), np.empty(len(p)), 0.0
-    for rank, at in enumerate(order):
-        largest = max(largest, min(1.0, (len(p) - rank) * p[at]))
-        adjusted[at] = largest
-    return adjusted
+def statsmodels_holm(p):
+    return multipletests(p, method="holm")[1]
 
 
 def test_all_pairs_equal_a_loop_over_libraries():
@@ -40,7 +36,7 @@ def test_all_pairs_equal_a_loop_over_libraries():
     resamples = Resamples.draw(500, 999, 1)
     found = all_pairs(values, resamples)
     assert [(each.first, each.second) for each in found] == list(combinations(range(6), 2))
-    expected = holm_by_hand(
+    expected = statsmodels_holm(
         np.array([ttest_rel(values[:, i], values[:, j]).pvalue for i, j in combinations(range(6), 2)])
     )
     for each, adjusted in zip(found, expected, strict=True):
@@ -56,7 +52,7 @@ def test_all_pairs_equal_a_loop_over_libraries():
         assert (each.mcnemar.first_only, each.mcnemar.second_only) == (table[0][1], table[1][0])
         assert each.mcnemar.p == pytest.approx(statsmodels_mcnemar(table, exact=True).pvalue, rel=1e-9)
     assert [each.mcnemar.p_holm for each in found] == pytest.approx(
-        holm_by_hand(np.array([each.mcnemar.p for each in found]))
+        statsmodels_holm(np.array([each.mcnemar.p for each in found]))
     )
 
 
@@ -205,6 +201,12 @@ def test_never_nan(values):
         assert (each.t is None) == (each.reason is not None)
 
 
+@given(p=arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1)))
+@settings(max_examples=25, deadline=None)
+def test_holm_equals_statsmodels(p):
+    assert holm(p) == pytest.approx(statsmodels_holm(p), rel=1e-12, abs=1e-300)
+
+
 def test_holm_of_nothing():
     assert len(holm(np.array([]))) == 0
     assert [len(each) for each in all_pairs_of(1)] == [0, 0]
@@ -214,7 +216,7 @@ def test_holm_of_nothing():
 def ranks_by_hand(values):
     k = values.shape[1]
     pairs = list(combinations(range(k), 2))
-    adjusted = holm_by_hand(np.array([ttest_rel(values[:, i], values[:, j]).pvalue for i, j in pairs]))
+    adjusted = statsmodels_holm(np.array([ttest_rel(values[:, i], values[:, j]).pvalue for i, j in pairs]))
     better, worse = [0] * k, [0] * k
     for (i, j), p in zip(pairs, adjusted, strict=True):
         if p <= 0.05:
