@@ -42,7 +42,7 @@ def questions(*texts: str) -> list[Question]:
     return [Question(position, f"q{position + 1}", text, ("x",)) for position, text in enumerate(texts)]
 
 
-def accept(data: bytes, benchmark: Sequence[Question], name: str = "answers.csv", limits: Limits = LIMITS) -> Accepted:
+def accept(data: bytes, benchmark: Sequence[Question], name: str = "answers", limits: Limits = LIMITS) -> Accepted:
     """Read against a corpus that holds `PASSAGE` and `OTHER`."""
 
     def resolve(attributions: Sequence[str]) -> dict[str, str | None]:

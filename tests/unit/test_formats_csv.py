@@ -123,6 +123,6 @@ def test_headers_that_are_understood() -> None:
 
 def test_tabs() -> None:
     data = b'question\tanswer\tattribution\nq one\ta, b\tx\nq two\t"a\tb"\tx\n'
-    accepted = accept(data, BENCHMARK)
+    accepted = accept(data, BENCHMARK, "answers.csv")
     assert [prediction.answer for prediction in accepted.predictions] == ["a, b", "a\tb"]
     assert accepted.report.notes == ("Read as TSV, which is what the content is; the name says otherwise.",)

@@ -1,0 +1,80 @@
+"""Reports as dictionaries, texts and errors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.errors import Refused, TooLarge
+from core.records import Place, Report
+from submissions.formats import Findings, Limits, excerpt
+from submissions.report import places_left_out, refusal, report_to_dict, report_to_text
+from tests.formats_writers import accept, questions, write
+
+BENCHMARK = questions("q one", "q two")
+
+
+def row(question: str, answer: str = "a") -> dict[str, str]:
+    return {"question": question, "answer": answer, "attribution": ""}
+
+
+def test_dictionary() -> None:
+    report = Report({"rows": 2, "matched": 1, "empty_answer": 3}, (Place(2, "empty_answer", "m", "e"),), (), ("n",))
+    assert report_to_dict(report) == {
+        "accepted": True,
+        "counts": {"rows": 2, "matched": 1, "empty_answer": 3},
+        "fatal": [],
+        "notes": ["n"],
+        "places": [{"row": 2, "kind": "empty_answer", "message": "m", "excerpt": "e"}],
+        "places_left_out": 2,
+    }
+
+
+def test_text_of_an_accepted_file() -> None:
+    report = accept(write("csv", [row("q one", ""), row("other")]), BENCHMARK).report
+    text = report_to_text(report)
+    assert text.startswith("The file was accepted.\n")
+    assert "\n  empty answer         1\n" in text
+    assert "row 2, unknown question: The benchmark has no such question.  [other]" in text
+    assert "file, missing question: No row answers question q2; it scores 0.  [q two]" in text
+    assert report_to_text(report, most_places=1).endswith("  … and 3 more\n")
+
+
+def test_refusals_carry_reasons_and_places() -> None:
+    report = accept(write("csv", [row("q one"), row("q one")]), BENCHMARK).report
+    error = refusal(report)
+    assert type(error) is Refused
+    assert "Row 2: Row 1 answers the same question" in error.message
+    assert error.places == report.places
+    assert report_to_text(report).startswith("The file was refused whole; nothing of it was taken.\n  - Row 2: ")
+    large = refusal(accept(b"x" * 100, BENCHMARK, limits=Limits(file_bytes=99)).report)
+    assert type(large) is TooLarge
+    assert large.status == 413
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "\x1b[31m", "a\u2028b", "x" * 500, "\r\n"])
+def test_excerpts_are_short_and_printable(text: str) -> None:
+    shown = excerpt(text)
+    shown.encode("utf-8")
+    assert shown.isprintable()
+    assert len(shown) <= 81 + 5 * len(text[:81]) * (len(text) < 10)
+
+
+def test_problems_go_before_warnings_and_all_kinds_have_a_part() -> None:
+    findings = Findings()
+    for number in range(5000):
+        findings.warn("many", "w", number)
+        findings.problem("bad", "p", number)
+    for number in range(3):
+        findings.problem("few", "f", number)
+    report = findings.report()
+    kinds = [place.kind for place in report.places]
+    assert {kind: kinds.count(kind) for kind in kinds} == {"bad": 997, "few": 3}
+    assert report.counts == {"many": 5000, "bad": 5000, "few": 3}
+    assert places_left_out(report) == 9003
+    assert report.fatal == (
+        "Row 0: p The same kind of problem was found in 4,999 more places.",
+        "Row 0: f The same kind of problem was found in 2 more places.",
+    )
+    json.dumps(report_to_dict(report))
