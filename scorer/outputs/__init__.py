@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scorer.outputs.examples import COLUMNS, Example, examples
-from scorer.outputs.files import KINDS, write_all, write_examples
+from scorer.outputs.files import KINDS, escape_formula, write_all, write_examples
 from scorer.outputs.manifest import Source
 from scorer.outputs.record import Outputs, from_evaluation, from_stored
 from scorer.outputs.scores import judge_name, scores_document
@@ -14,6 +14,7 @@ __all__ = [
     "Example",
     "Outputs",
     "Source",
+    "escape_formula",
     "examples",
     "from_evaluation",
     "from_stored",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import typer
 
-from server.cli import accounts, benchmark, database, score, serve
+from server.cli import accounts, benchmark, database, demo, export, judge, score, serve, submit
 
 app = typer.Typer(
     name="aqa",
@@ -18,7 +18,12 @@ app = typer.Typer(
     epilog="Settings come from the environment (AQA_…); docs/settings.md lists them.",
 )
 app.command("score", rich_help_panel="Evaluate")(score.score)
+app.command("judge", rich_help_panel="Evaluate")(judge.judge)
+app.command("submit", rich_help_panel="Evaluate")(submit.submit)
+app.command("status", rich_help_panel="Evaluate")(submit.status)
+app.command("export", rich_help_panel="Evaluate")(export.export)
 app.add_typer(benchmark.app, name="benchmark", rich_help_panel="Benchmarks")
+app.command("demo", rich_help_panel="Run the service")(demo.demo)
 app.command("serve", rich_help_panel="Run the service")(serve.serve)
 app.command("worker", rich_help_panel="Run the service")(serve.worker)
 app.add_typer(database.app, name="db", rich_help_panel="Run the service")

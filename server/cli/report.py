@@ -1,23 +1,26 @@
-"""A file's report and its scores as a terminal shows them."""
+"""A file's report, an entry and its scores as a terminal shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
 from rich.markup import escape
+from rich.table import Table
 from rich.text import Text
 
+from core.records import Interval, Score
 from server.cli.console import stderr, table
 
 if TYPE_CHECKING:
-    from core.records import Report, Score
+    from core.records import Report
     from scorer.outputs import Outputs
     from submissions.formats import Accepted
 
 _METHODS = {"bca": "BCa", "percentile": "percentile", "wilson": "Wilson", "none": "–"}
 _PLACES = 10
+_STATES = {"queued": "yellow", "running": "cyan", "scored": "green", "failed": "red"}
 
 
 def accepted_report(accepted: Accepted) -> Accepted:
@@ -26,7 +29,7 @@ def accepted_report(accepted: Accepted) -> Accepted:
 
     if accepted.report.accepted:
         return accepted
-    stderr().print(report_to_text(accepted.report), markup=False, soft_wrap=True)
+    stderr().print(report_to_text(accepted.report, most_places=20), markup=False, soft_wrap=True)
     error = refusal(accepted.report)
     error.places = ()  # they stand in the report above
     raise error
@@ -42,42 +45,78 @@ def print_report(report: Report, console: Console) -> None:
         where = f"row {place.row:,}" if place.row is not None else "file"
         console.print(f"  [yellow]{where}[/] {escape(place.message)}")
     if len(report.places) > _PLACES:
-        console.print(f"  [dim]… and {len(report.places) - _PLACES:,} more; all are in scores.json[/]")
+        console.print(f"  [dim]… and {len(report.places) - _PLACES:,} more; scores.json lists them[/]")
 
 
 def print_scores(outputs: Outputs, score_name: str, report: Report, console: Console) -> None:
-    """The report and the table of scores, with the judge named and synthetic ratings said."""
+    """The report and the table of fresh scores, with the judge named and synthetic ratings said."""
+    from scorer import metrics
     from scorer.outputs import judge_name
 
+    titles = {key: score_name if key == "autoais" else metrics.load(key).title for key in outputs.scores}
     print_report(report, console)
-    synthetic = outputs.synthetic
     console.print()
-    console.print(scores_table(outputs.scores, f"Scores on {outputs.benchmark.name}", score_name, synthetic))
-    console.print(f"[dim]Judge[/]  {escape(judge_name(outputs.judge))}, shown as “{escape(score_name)}”")
-    if synthetic:
-        console.print("[yellow]The human ratings of this benchmark are synthetic: no person rated anything.[/]")
+    console.print(scores_table(f"Scores on {outputs.benchmark.name}", titles, outputs.scores, outputs.synthetic))
+    _print_remarks(judge_name(outputs.judge), score_name, outputs.synthetic, console)
 
 
-def scores_table(scores: Mapping[str, Score], title: str, score_name: str, synthetic: bool) -> Any:
-    """Metric, value, 95 % interval, standard error, n and method; rates as 0–100 with one decimal."""
+def print_stored_scores(found: Mapping[str, Any], console: Console) -> None:
+    """The table of a scores document (`scores.json`, the API's scores)."""
+    from leaderboard.recipes import judge_of
     from scorer import metrics
 
-    columns = ("Metric", "Value", "95 % interval", "SE", "n", "Method")
-    shown = table(title, *columns, right=("Value", "95 % interval", "SE", "n"))
+    judge = judge_of(found["signature"])
+    score_name = judge.score_name if judge else found["judge"]
+    titles = {key: score_name if key == "autoais" else metrics.load(key).title for key in found["metrics"]}
+    scores = {key: _score(key, block) for key, block in found["metrics"].items()}
+    console.print()
+    console.print(scores_table(f"Scores on {found['benchmark']}", titles, scores, found["synthetic_ratings"]))
+    _print_remarks(found["judge"], score_name, found["synthetic_ratings"], console)
+
+
+def print_entry(entry: Mapping[str, Any], console: Console) -> None:
+    """What a submission is and where it stands."""
+    state = entry["state"]
+    stage = f", {entry['stage']}" if state in ("queued", "running") else ""
+    place = entry["queue_position"]
+    waiting = "" if place is None else " (next)" if place == 0 else f" ({place:,} before it)"
+    shown = Table(box=None, show_header=False, pad_edge=False)
+    shown.add_column(style="dim", no_wrap=True)
+    shown.add_column(overflow="fold")
+    shown.add_row("Submission", f"[bold]{entry['id']}[/]")
+    shown.add_row("System", f"{escape(entry['system'])}, version {entry['version']}, of {escape(entry['team'])}")
+    shown.add_row("Benchmark", f"{escape(entry['benchmark'])}, {entry['coverage']:.1%} of the questions answered")
+    shown.add_row("State", f"[{_STATES.get(state, 'bold')}]{state}[/]{escape(stage)}{waiting}")
+    shown.add_row("On the board", "yes" if entry["published"] else "no: private until it is published")
+    if entry["reason"]:
+        shown.add_row("Reason", escape(entry["reason"]))
+    console.print(shown)
+
+
+def scores_table(title: str, titles: Mapping[str, str], scores: Mapping[str, Score], synthetic: bool) -> Group:
+    """Metric, value, 95 % interval, standard error, n and method; rates as 0–100 with one decimal."""
+    numbers = ("Value", "95 % interval", "SE", "n")
+    shown = table(title, "Metric", *numbers, "Method", right=numbers)
     remarks: list[str] = []
     for key, score in scores.items():
-        name = score_name if key == "autoais" else metrics.load(key).title
-        if key == "ais" and synthetic:
-            name += " (synthetic ratings)"
+        name = titles[key] + (" (synthetic ratings)" if key == "ais" and synthetic else "")
         shown.add_row(escape(name), *_numbers(score))
-        if score.reason is not None:
-            remarks.append(f"{name}: {score.reason}")
-        elif key == "ais":
-            remarks += _coverage(score)
+        remarks += _remarks(key, name, score)
     return Group(shown, *(Text(remark, style="dim") for remark in remarks))
 
 
-def _numbers(score: Score) -> tuple[str, str, str, str, str]:
+def _print_remarks(judge: str, score_name: str, synthetic: bool, console: Console) -> None:
+    console.print(f"[dim]Judge[/]  {escape(judge)}, shown as “{escape(score_name)}”")
+    if synthetic:
+        console.print("[yellow]The human ratings here are synthetic: no person rated anything.[/]")
+
+
+def _score(key: str, block: Mapping[str, Any]) -> Score:
+    interval = Interval(block["low"], block["high"], block["se"], block["method"])
+    return Score(key, block["value"], block["n"], interval, block["signature"], block.get("reason"), block["details"])
+
+
+def _numbers(score: Score) -> Sequence[str]:
     if score.value is None:
         return "n/a", "", "", f"{score.n:,}", "–"
     low, high, se = score.interval.low, score.interval.high, score.interval.se
@@ -87,12 +126,14 @@ def _numbers(score: Score) -> tuple[str, str, str, str, str]:
     return f"{100 * score.value:.1f}", between, error, f"{score.n:,}", method
 
 
-def _coverage(score: Score) -> list[str]:
+def _remarks(key: str, name: str, score: Score) -> list[str]:
+    if score.reason is not None:
+        return [f"{name}: {score.reason}"]
     coverage, bounds = score.details.get("coverage"), score.details.get("bounds")
-    if coverage is None or coverage >= 1 or not bounds:
+    if key != "ais" or coverage is None or coverage >= 1 or not bounds:
         return []
     due, rated = score.details["due"], score.details["rated"]
     return [
-        f"AIS rests on {rated:,} of {due:,} questions to be rated ({coverage:.0%}); "
+        f"{name} rests on {rated:,} of {due:,} questions to be rated ({coverage:.0%}); "
         f"with the rest all negative or all positive it would be {100 * bounds[0]:.1f} to {100 * bounds[1]:.1f}."
     ]

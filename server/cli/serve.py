@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,10 +19,12 @@ def serve(
     """Serve the leaderboard, the pages and the API, with a worker inside unless AQA_EMBEDDED_WORKER=no."""
     from dataclasses import replace
 
+    from server.cli.console import stderr
     from server.cli.wiring import services, settings
 
     chosen = settings()
     chosen = replace(chosen, host=host or chosen.host, port=chosen.port if port is None else port)
+    stderr().print(f"Serving {chosen.resolved_public_url}; the board is at /leaderboard/. Stop with Ctrl-C.")
     run_server(services(chosen))
 
 
@@ -59,31 +59,12 @@ def worker(
 
 
 def run_server(services: Services) -> None:
-    """Serve until stopped; the embedded worker ends with the server."""
+    """Serve until stopped; the embedded worker starts and ends with the server."""
+    import logging
+
     import uvicorn
 
     from server.app import create
 
-    settings = services.settings
-    with embedded_worker(services):
-        uvicorn.run(create(services), host=settings.host, port=settings.port, log_level="warning")
-
-
-@contextmanager
-def embedded_worker(services: Services) -> Iterator[None]:
-    """A worker thread for the time of the block, where the settings want one."""
-    import threading
-
-    from server.worker import Worker
-
-    if not services.settings.embedded_worker:
-        yield
-        return
-    hands = Worker(services)
-    thread = threading.Thread(target=hands.run, name="worker", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        hands.stop()
-        thread.join(timeout=10)
+    logging.basicConfig(level=logging.WARNING, format=_LOG)
+    uvicorn.run(create(services), host=services.settings.host, port=services.settings.port, log_level="warning")

@@ -1,0 +1,88 @@
+"""`aqa submit` and `aqa status`: enter a file and follow it, here or at a service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from server.cli.doors import Door
+
+Url = Annotated[str, typer.Option(envvar="AQA_URL", help="The service's address; without it, the local database.")]
+Token = Annotated[str, typer.Option(envvar="AQA_TOKEN", help="The team's token at the service.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+def submit(
+    file: Annotated[Path, typer.Argument(help="Predictions: CSV, TSV, JSONL, JSON or Parquet, also gzipped.")],
+    benchmark: Annotated[str, typer.Option(help="The benchmark's id.")],
+    system: Annotated[str, typer.Option(help="The system's name; the same name again makes a new version.")],
+    architecture: Annotated[str, typer.Option(help="E.g. retrieve-then-read; docs/cli.md lists them.")] = "unknown",
+    supervision: Annotated[str, typer.Option(help="What the system learned from.")] = "",
+    description: Annotated[str, typer.Option(help="What the system does.")] = "",
+    link: Annotated[list[str] | None, typer.Option(help="A web address about it; repeatable.")] = None,
+    uses_autoais: Annotated[bool, typer.Option("--uses-autoais", help="An AutoAIS model works inside it.")] = False,
+    publish: Annotated[bool, typer.Option("--publish", help="Show it on the board once it is scored.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Follow it until it is scored.")] = False,
+    url: Url = "",
+    token: Token = "",
+    team: Annotated[str, typer.Option(help="The team, where no service is named.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Submit a file of predictions and have it scored."""
+    from server.cli.doors import door
+    from submissions.formats import open_file
+    from submissions.intake import SystemCard
+
+    open_file(file).close()  # a wrong path is told before anything is asked of a service
+    card = SystemCard(system, architecture, supervision, description, tuple(link or ()), uses_autoais)
+    card.check()
+    way = door(url, token, team)
+    entry = way.submit(file, benchmark, card, publish)
+    if wait:
+        entry = _follow(way, entry)
+    _show(way, entry, as_json, url)
+    if wait and entry["state"] == "failed":
+        raise typer.Exit(1)
+
+
+def status(
+    id: Annotated[str, typer.Argument(help="The submission's id.")],
+    url: Url = "",
+    token: Token = "",
+    as_json: Json = False,
+) -> None:
+    """Show where a submission stands, and its scores once there are some."""
+    from server.cli.doors import door
+
+    way = door(url, token, "")
+    _show(way, way.status(id), as_json, url)
+
+
+def _follow(way: Door, entry: dict[str, Any]) -> dict[str, Any]:
+    from server.cli.console import progress
+
+    with progress("Scoring") as tell:
+        while entry["state"] not in ("scored", "failed"):
+            tell(round(100 * entry["progress"]), 100)
+            way.wait()
+            entry = way.status(entry["id"])
+    return entry
+
+
+def _show(way: Door, entry: dict[str, Any], as_json: bool, url: str) -> None:
+    from server.cli.console import print_json, stdout
+    from server.cli.report import print_entry, print_stored_scores
+
+    scores = way.scores(entry["id"]) if entry["state"] == "scored" else None
+    if as_json:
+        print_json(entry | {"scores": scores})
+        return
+    print_entry(entry, stdout())
+    if scores is not None:
+        print_stored_scores(scores, stdout())
+    elif entry["state"] != "failed":
+        where = f" --url {url}" if url else ""
+        stdout().print(f"\nFollow it: aqa status {entry['id']}{where}", markup=False, soft_wrap=True)

@@ -1,0 +1,76 @@
+"""A client of the API, for the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from core import errors
+from core.errors import AqaError, InvalidInput, Unavailable
+from core.records import Place
+from submissions.intake import SystemCard
+
+
+class Client:
+    """Speaks API v1 at `url`; every error of the service comes back as the `AqaError` it was."""
+
+    def __init__(self, url: str, token: str = "", transport: httpx.BaseTransport | None = None) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise InvalidInput(f"{url!r} is not an address.", "It begins with http:// or https://.")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._http = httpx.Client(
+            base_url=f"{url.rstrip('/')}/api/v1", headers=headers, timeout=120, transport=transport
+        )
+
+    def submit(self, file: Path, benchmark: str, card: SystemCard, publish: bool) -> dict[str, Any]:
+        """Send an entry; returns where it stands."""
+        fields = {
+            "benchmark": benchmark,
+            "system": card.name,
+            "architecture": card.architecture,
+            "supervision": card.supervision,
+            "description": card.description,
+            "links": list(card.links),
+            "uses_autoais": str(card.uses_autoais).lower(),
+            "publish": str(publish).lower(),
+        }
+        with file.open("rb") as stream:
+            return self._call("POST", "/submissions", data=fields, files={"file": (file.name, stream)})
+
+    def status(self, submission: str) -> dict[str, Any]:
+        """Where a submission stands. Raises `NotFound`."""
+        return self._call("GET", f"/submissions/{submission}")
+
+    def scores(self, submission: str) -> dict[str, Any]:
+        """A submission's scores. Raises `Conflict` while there are none."""
+        return self._call("GET", f"/submissions/{submission}/scores")
+
+    def _call(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
+        try:
+            response = self._http.request(method, path, **sent)
+        except httpx.HTTPError as error:
+            raise Unavailable(
+                f"{self._http.base_url.host} does not answer: {error}", "Check the address and that the service runs."
+            ) from error
+        if response.is_success:
+            answer: dict[str, Any] = response.json()
+            return answer
+        raise _error(response)
+
+
+def _error(response: httpx.Response) -> AqaError:
+    try:
+        body = response.json()["error"]
+        places = tuple(Place(p["row"], p["kind"], p["message"], p["excerpt"]) for p in body["places"])
+        kind = _KINDS.get(body["code"], AqaError)
+        return kind(body["message"], body["hint"], places)
+    except (ValueError, KeyError, TypeError):
+        return Unavailable(
+            f"The answer was {response.status_code} {response.reason_phrase}, not one of this service.",
+            "Check that the address is the service's, without a path.",
+        )
+
+
+_KINDS = {kind.code: kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AqaError)}
