@@ -1,0 +1,88 @@
+"""A board under a view: which columns and rows are shown, and in which order; ranks never change with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from leaderboard.records import Board, Column, Group, Row, Summary
+from leaderboard.search import matcher
+from leaderboard.view import View
+
+_FOLDED_AWAY = frozenset({"em_lenient", "em_compat", "f1_compat"})
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows shown together; `title` is empty where the board is one flat list."""
+
+    title: str
+    summary: Summary | None
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """What the page shows of a board."""
+
+    columns: tuple[Column, ...]
+    sections: tuple[Section, ...]
+    shown: int
+    total: int
+
+
+def arrange(board: Board, view: View) -> Arranged:
+    """Filter and sort; a row without the sorted number comes last in both directions."""
+    groups = [(group, _sorted(_kept(group.rows, view), view, board)) for group in board.groups]
+    if view.flat:
+        everything = _sorted([row for _, rows in groups for row in rows], view, board)
+        sections = [Section("", None, tuple(everything))] if everything else []
+    else:
+        sections = [Section(g.title, _summary(g, rows), tuple(rows)) for g, rows in groups if rows]
+    shown = sum(len(section.rows) for section in sections)
+    return Arranged(visible_columns(board, view), tuple(sections), shown, len(board.rows))
+
+
+def visible_columns(board: Board, view: View) -> tuple[Column, ...]:
+    """The chosen columns in the board's order; the usual ones where none that exists was chosen."""
+    chosen = tuple(column for column in board.columns if column.key in view.columns)
+    return chosen or tuple(column for column in board.columns if column.metric not in _FOLDED_AWAY)
+
+
+def _summary(group: Group, rows: Sequence[Row]) -> Summary | None:
+    """The summary describes all of an architecture, so it is hidden where a filter hides some of it."""
+    return group.summary if len(rows) == len(group.rows) else None
+
+
+def _kept(rows: Sequence[Row], view: View) -> list[Row]:
+    matches = matcher(view.q)
+    return [
+        row
+        for row in rows
+        if matches(row.entry)
+        and (not view.architectures or row.entry.architecture in view.architectures)
+        and (not view.supervision or row.entry.supervision == view.supervision)
+        and (not view.references or row.entry.reference == (view.references == "only"))
+    ]
+
+
+def _sorted(rows: Sequence[Row], view: View, board: Board) -> list[Row]:
+    key = _number(view.sort or board.rank_by or "system", board)
+    by_name = sorted(
+        rows, key=lambda row: row.entry.system.casefold(), reverse=view.sort == "system" and not view.ascending
+    )
+    if key is None:
+        return by_name
+    known = [row for row in by_name if key(row) is not None]
+    unknown = [row for row in by_name if key(row) is None]
+    sign = 1 if view.ascending else -1
+    return sorted(known, key=lambda row: sign * (key(row) or 0.0)) + unknown
+
+
+def _number(sort: str, board: Board) -> Callable[[Row], float | None] | None:
+    """What a sort compares: None for names, which every row has."""
+    if sort == "coverage":
+        return lambda row: row.entry.coverage
+    if board.column(sort) is None:
+        return None
+    return lambda row: row.metrics[sort].value

@@ -1,0 +1,68 @@
+"""The board as HTML: one table, grouped by architecture, with bars, whiskers and numbered notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from leaderboard.arrange import Arranged, arrange
+from leaderboard.pages.render import render
+from leaderboard.records import Board, Cell
+from leaderboard.view import View
+
+
+class Notes:
+    """Numbers the reasons that cells point at, in the order of first use."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        """The number of a note."""
+        return self._numbers.setdefault(text, len(self._numbers) + 1)
+
+    def listed(self) -> list[tuple[int, str]]:
+        """Number and text of each note."""
+        return [(number, text) for text, number in self._numbers.items()]
+
+
+def board_html(board: Board, view: View) -> str:
+    """The table of a board under a view, with its legend, or what to do where it is empty."""
+    arranged = arrange(board, view)
+    notes = Notes()
+    body = render(
+        "table.html", board=board, view=view, arranged=arranged, note=notes, sort=sort_of(board, view),
+        system_link=lambda system_id: "system?" + urlencode({"benchmark": board.benchmark, "id": system_id}),
+        cell_note=cell_note,
+    ) if arranged.shown else ""  # fmt: skip
+    return render(
+        "board.html", board=board, view=view, arranged=arranged, table=body, notes=notes.listed(),
+        cleared=View(benchmark=view.benchmark).query(), message=message(board, arranged),
+    )  # fmt: skip
+
+
+def cell_note(cell: Cell, ranked_column: bool) -> str | None:
+    """What must be said of a number: why there is none, why it is struck, or why it has no rank."""
+    return cell.reason or cell.struck or (cell.unranked if ranked_column else None)
+
+
+def sort_of(board: Board, view: View) -> tuple[str, bool]:
+    """The column the rows stand by, and whether ascending."""
+    return view.sort or board.rank_by or "system", view.ascending
+
+
+def toggled(board: Board, view: View, column: str) -> View:
+    """The view after a click on a column's heading: first descending, then ascending."""
+    current, ascending = sort_of(board, view)
+    return replace(view, sort=column, ascending=not ascending if column == current else column == "system")
+
+
+def message(board: Board, arranged: Arranged) -> str:
+    """One line for sight and for screen readers."""
+    if not board.rows:
+        return "No system is published on this benchmark yet."
+    if not arranged.shown:
+        return "No system matches."
+    count = f"{arranged.shown} of {arranged.total} systems" if arranged.shown < arranged.total else (
+        "1 system" if arranged.total == 1 else f"{arranged.total} systems")  # fmt: skip
+    return count

@@ -1,0 +1,135 @@
+"""The board page: controls in, table out; the view in between is the URL's query."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+
+from core.architectures import ARCHITECTURES
+from core.database import Database
+from leaderboard.arrange import visible_columns
+from leaderboard.benchmarks import choices
+from leaderboard.cache import Boards
+from leaderboard.pages.board_html import board_html, sort_of, toggled
+from leaderboard.pages.render import render
+from leaderboard.records import Board
+from leaderboard.view import REFERENCES, View
+
+_DIRECTIONS = [("Highest first", False), ("Lowest first", True)]
+# Clicks on headings become an event; the query of what is shown goes to the address bar.
+_SCRIPT = """
+const sync = () => {
+  const shown = element.querySelector('[data-query]');
+  if (shown) history.replaceState(null, '', shown.dataset.query || location.pathname);
+};
+element.addEventListener('click', event => {
+  const heading = event.target.closest('[data-sort]');
+  if (heading) trigger('click', {sort: heading.dataset.sort});
+});
+watch('value', sync);
+"""
+
+
+class BoardPage:
+    """Callbacks of the page; all of them are functions of the controls and the database."""
+
+    def __init__(self, database: Database, boards: Boards) -> None:
+        self._database = database
+        self._boards = boards
+
+    def add(self, page: gr.Blocks) -> None:
+        """Lay out the controls and wire them."""
+        with gr.Row():
+            benchmark = gr.Dropdown(label="Benchmark", choices=[], elem_id="benchmark")
+            search = gr.Textbox(
+                label="Search", placeholder="name, team:NAME, arch:retrieve", elem_id="search", max_lines=1
+            )
+        with gr.Accordion("Columns, filters and sorting", open=False, elem_id="filters"):
+            with gr.Row():
+                sort = gr.Dropdown(label="Sort by", elem_id="sort")
+                ascending = gr.Radio(_DIRECTIONS, label="Order", value=False, elem_id="order")
+                rank_by = gr.Dropdown(label="Rank by", elem_id="rank-by", info="Which column the ranks are of")
+            columns = gr.CheckboxGroup(label="Columns", elem_id="columns")
+            architectures = gr.CheckboxGroup(label="Architectures", info="None chosen: all", elem_id="architectures")
+            with gr.Row():
+                supervision = gr.Dropdown(label="Supervision", elem_id="supervision")
+                references = gr.Dropdown(
+                    [(title, key) for key, title in REFERENCES.items()], label="Reference systems", elem_id="references"
+                )
+                flat = gr.Checkbox(label="One list, not grouped by architecture", elem_id="flat")
+        table = gr.HTML(js_on_load=_SCRIPT, elem_id="board", apply_default_css=False)
+        controls = [benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat]
+        quiet: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
+        page.load(self.load, None, [*controls, table], **quiet)
+        benchmark.input(self.switch, benchmark, [*controls, table], **quiet)
+        table.click(self.heading, controls, [sort, ascending, table], **quiet)
+        gr.on(
+            [control.input for control in controls[1:]],
+            self.table, controls, table, trigger_mode="always_last", **quiet,
+        )  # fmt: skip
+
+    def load(self, request: gr.Request) -> list[Any]:
+        """Controls and table as the URL asks."""
+        return self._shown(View.from_query(dict(request.query_params)))
+
+    def switch(self, benchmark: str) -> list[Any]:
+        """Another benchmark: its own columns, no filters."""
+        return self._shown(View(benchmark=benchmark))
+
+    def table(self, *values: Any) -> str:
+        """The table for the controls as they stand."""
+        view = _view(values)
+        return board_html(self._boards.get(view.benchmark, view.rank_by), view)
+
+    def heading(self, *values: Any, event: gr.EventData) -> tuple[str, bool, str]:
+        """Sort by the heading that was clicked; a second click turns the order round."""
+        view = _view(values)
+        board = self._boards.get(view.benchmark, view.rank_by)
+        clicked = toggled(board, view, str(event._data.get("sort", "")))
+        return clicked.sort, clicked.ascending, board_html(board, clicked)
+
+    def _shown(self, view: View) -> list[Any]:
+        with self._database.reading() as session:
+            there = choices(session)
+        if not there:
+            return [gr.update()] * 10 + [render("no_benchmark.html")]
+        ids = [benchmark_id for _, benchmark_id in there]
+        if view.benchmark not in ids:
+            view = View(benchmark=ids[0])
+        board = self._boards.get(view.benchmark)
+        if view.rank_by and board.column(view.rank_by):
+            board = self._boards.get(view.benchmark, view.rank_by)
+        else:
+            view = replace(view, rank_by="")
+        return [*_controls(board, view, there), board_html(board, view)]
+
+
+def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[Any]:
+    titles = [(column.title, column.key) for column in board.columns]
+    sort, ascending = sort_of(board, view)
+    supervisions = sorted({row.entry.supervision for row in board.rows} - {""})
+    present = {group.architecture for group in board.groups}
+    return [
+        gr.update(choices=there, value=view.benchmark),
+        gr.update(value=view.q),
+        gr.update(choices=[("Name", "system"), ("Share of questions answered", "coverage"), *titles], value=sort),
+        gr.update(value=ascending),
+        gr.update(choices=titles, value=[column.key for column in visible_columns(board, view)]),
+        gr.update(choices=[(title, key) for key, title in ARCHITECTURES.items() if key in present],
+                  value=list(view.architectures)),
+        gr.update(choices=[("Any", ""), *((text, text) for text in supervisions)], value=view.supervision),
+        gr.update(value=view.references),
+        gr.update(choices=[("AIS, else AutoAIS", ""), *titles], value=view.rank_by),
+        gr.update(value=view.flat),
+    ]  # fmt: skip
+
+
+def _view(values: tuple[Any, ...]) -> View:
+    """The view that the controls describe, in their order."""
+    benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat = values
+    return View(
+        benchmark or "", search or "", sort or "", bool(ascending), tuple(columns or ()), tuple(architectures or ()),
+        supervision or "", references or "", rank_by or "", bool(flat),
+    )  # fmt: skip

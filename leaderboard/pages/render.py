@@ -1,0 +1,54 @@
+"""Jinja templates with everything escaped, and how numbers are written."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from scorer.statistics.ranks import Rank
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("leaderboard.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"percent": percent, "coordinate": coordinate, "place": place, "day": day}
+    return made
+
+
+def render(template: str, **values: Any) -> str:
+    """HTML of a template; every value is escaped."""
+    return _environment().get_template(template).render(**values)
+
+
+def percent(value: float | None, sign: bool = False) -> str:
+    """0.4567 as 45.7; nothing as n/a. Rates are shown as 0 to 100 with one decimal."""
+    if value is None:
+        return "n/a"
+    shown = f"{100 * value:+.1f}" if sign else f"{100 * value:.1f}"
+    return shown.replace("-", "−") if float(shown) else shown.lstrip("+-")
+
+
+def coordinate(value: float | None) -> str:
+    """A rate on the 0 to 100 axis of a drawing."""
+    return f"{100 * min(max(value or 0.0, 0.0), 1.0):.4g}"
+
+
+def place(rank: Rank | None) -> str:
+    """A rank interval: 3, or 2–5 where the places between cannot be told apart."""
+    if rank is None:
+        return "n/a"
+    return str(rank.best) if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
+
+
+def day(moment: datetime | None) -> str:
+    """A date as year, month and day."""
+    return moment.strftime("%Y-%m-%d") if moment else ""
