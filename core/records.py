@@ -109,7 +109,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What humans said of one (question, answer, passage): votes of raters, or one pre-aggregated label."""
+    """What humans said of one (question, answer, passage): votes of raters, or one pre-aggregated label.
+
+    `complete` is False while fewer raters than the benchmark asks for have voted; `synthetic` is True if a vote is
+    from a batch that no person made.
+    """
 
     position: int
     answer: str
@@ -118,16 +122,22 @@ class Label:
     raters: int
     attributable: bool
     pre_aggregated: bool = False
+    complete: bool = True
+    synthetic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """All that is known of one question in one submission; what metrics read."""
+    """All that is known of one question in one submission; what metrics read.
+
+    `near` is the label of a triple alike but for the answer's spelling, where there is no `label`.
+    """
 
     question: Question
     prediction: Prediction | None
     judgment: Judgment | None = None
     label: Label | None = None
+    near: Label | None = None
 
 
 @dataclass(frozen=True, slots=True)

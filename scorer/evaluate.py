@@ -12,14 +12,27 @@ from core.database import Database
 from core.errors import NotFound
 from core.ports import Judge, Metric
 from core.records import Judgment, Label, Passage, Prediction
-from core.tables import Submission
+from core.tables import BenchmarkRow, Submission
 from scorer import metrics
 from scorer.judgments import JudgmentCache
 from scorer.scoring import Evaluation, items_of, judge_predictions, score_items
 from scorer.signature import Recipe, recipe
 from scorer.statistics.resamples import ResampleStore
 from scorer.stored import find, read_predictions, store
-from submissions.labels import labels_for, labels_hash
+from submissions.labels import labels_for, labels_hash, near_labels_for
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a submission by position: those of its own triples, and near ones, which enter no score."""
+
+    exact: dict[int, Label]
+    near: dict[int, Label]
+
+    @property
+    def digest(self) -> str:
+        """The hash that stands in signatures."""
+        return labels_hash(self.exact, self.near)
 
 
 @dataclass
@@ -43,7 +56,7 @@ class Scorer:
         """Score predictions without storing anything but judgments; `progress` counts judged pairs."""
         judgments, passages = self._judged(benchmark, predictions, progress)
         with self.database.reading() as session:
-            labels = labels_for(session, benchmark.id, predictions)
+            labels = _labels(session, benchmark, predictions)
         return self._measured(benchmark, predictions, labels, judgments, passages)
 
     def evaluate(
@@ -59,27 +72,28 @@ class Scorer:
         submission, predictions = self._read(submission_id)
         benchmark = self.benchmarks.get(submission.benchmark_id)
         judgments, passages = self._judged(benchmark, predictions, progress)
-        with self.database.reading() as session:
-            labels = labels_for(session, benchmark.id, predictions)
-            signature = self.recipe(benchmark, labels).whole(metrics.load_all())
-            existing = find(session, benchmark.id, submission.digest, signature)
-        found = None if existing else self._measured(benchmark, predictions, labels, judgments, passages)
-        with self.database.transaction() as session:
-            evaluation_id = existing or store(session, submission, found)  # type: ignore[arg-type]
-            row = session.get_one(Submission, submission_id)
-            row.evaluation_id, row.state, row.stage, row.progress, row.reason = (
-                evaluation_id,
-                "scored",
-                "done",
-                1.0,
-                None,
-            )
-            finish(session)
-        return evaluation_id
+        while True:
+            with self.database.reading() as session:
+                labels = _labels(session, benchmark, predictions)
+                signature = self.recipe(benchmark, labels).whole(metrics.load_all())
+                existing = find(session, benchmark.id, submission.digest, signature)
+            found = None if existing else self._measured(benchmark, predictions, labels, judgments, passages)
+            with self.database.transaction() as session:
+                # Ratings change under a stronger lock on the benchmark: none does between this check and the commit.
+                session.get(BenchmarkRow, benchmark.id, with_for_update={"read": True, "key_share": True})
+                if _labels(session, benchmark, predictions).digest != labels.digest:
+                    continue
+                evaluation_id = existing or store(session, submission, found)  # type: ignore[arg-type]
+                row = session.get_one(Submission, submission_id)
+                row.evaluation_id, row.state, row.stage, row.progress, row.reason = (
+                    evaluation_id, "scored", "done", 1.0, None,
+                )  # fmt: skip
+                finish(session)
+            return evaluation_id
 
-    def recipe(self, benchmark: Benchmark, labels: dict[int, Label]) -> Recipe:
+    def recipe(self, benchmark: Benchmark, labels: Labels) -> Recipe:
         """The recipe under this scorer's judge and settings."""
-        return recipe(benchmark, self.judge, labels_hash(labels), self.resample_count, self.seed)
+        return recipe(benchmark, self.judge, labels.digest, self.resample_count, self.seed)
 
     def _judged(
         self, benchmark: Benchmark, predictions: list[Prediction], progress: Callable[[int, int], None]
@@ -91,11 +105,11 @@ class Scorer:
         self,
         benchmark: Benchmark,
         predictions: list[Prediction],
-        labels: dict[int, Label],
+        labels: Labels,
         judgments: dict[int, Judgment],
         passages: dict[str, Passage],
     ) -> Evaluation:
-        items = items_of(benchmark, predictions, labels, judgments)
+        items = items_of(benchmark, predictions, labels.exact, judgments, labels.near)
         chosen: list[Metric] = metrics.load_all()
         return score_items(self.recipe(benchmark, labels), chosen, items, passages, self.resamples)
 
@@ -105,3 +119,8 @@ class Scorer:
             if submission is None:
                 raise NotFound(f"There is no submission {submission_id!r}.")
             return submission, read_predictions(session, submission_id)
+
+
+def _labels(session: Session, benchmark: Benchmark, predictions: list[Prediction]) -> Labels:
+    exact = labels_for(session, benchmark.id, predictions)
+    return Labels(exact, near_labels_for(session, benchmark.id, predictions, exact))

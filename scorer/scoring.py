@@ -40,11 +40,13 @@ def items_of(
     predictions: Sequence[Prediction],
     labels: Mapping[int, Label],
     judgments: Mapping[int, Judgment],
+    near: Mapping[int, Label] | None = None,
 ) -> list[Item]:
     """One item per question of the benchmark, in its order."""
     by_position = {prediction.position: prediction for prediction in predictions}
+    nearly = near or {}
     return [
-        Item(q, by_position.get(q.position), judgments.get(q.position), labels.get(q.position))
+        Item(q, by_position.get(at := q.position), judgments.get(at), labels.get(at), nearly.get(at))
         for q in benchmark.questions
     ]
 

@@ -16,6 +16,7 @@ from scorer import judges
 from scorer.evaluate import Scorer
 from scorer.statistics.resamples import ResampleStore
 from submissions.intake import Intake
+from submissions.ratings import Ratings
 
 
 @dataclass
@@ -35,6 +36,11 @@ class Services:
     def scorer(self) -> Scorer:
         """The scorer under the configured judge; loading the judge waits until it is needed."""
         return self.scorer_with(judges.load(self.settings.judge))
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """The door for human ratings."""
+        return Ratings(self.database, self.benchmarks, self.queue, self.settings)
 
     def scorer_with(self, judge: Judge) -> Scorer:
         """A scorer under another judge."""

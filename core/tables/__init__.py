@@ -4,7 +4,7 @@ from core.tables.accounts import Team, Token
 from core.tables.base import Base
 from core.tables.benchmarks import BenchmarkRow, ExemplarRow, QuestionRow
 from core.tables.evaluations import EvaluationRow, ScoreRow, ValuesRow
-from core.tables.ratings import RatingBatch, RatingRow
+from core.tables.ratings import RaterExclusion, RaterSalt, RatingBatch, RatingRow, RatingSheet, SheetRow
 from core.tables.submissions import PredictionRow, Submission, System
 from core.tables.work import Job, JudgeRow, JudgmentRow
 
@@ -18,9 +18,13 @@ __all__ = [
     "JudgmentRow",
     "PredictionRow",
     "QuestionRow",
+    "RaterExclusion",
+    "RaterSalt",
     "RatingBatch",
     "RatingRow",
+    "RatingSheet",
     "ScoreRow",
+    "SheetRow",
     "Submission",
     "System",
     "Team",

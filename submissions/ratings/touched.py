@@ -1,0 +1,134 @@
+"""The re-evaluation trigger: a job for exactly those submissions whose labels a change moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from core.queue import Queue
+from core.records import Label
+from core.tables import BenchmarkRow, Job, PredictionRow, Submission
+from core.text import near_key, triple_key
+from submissions.labels import labels_of, near_labels_of
+
+_LOOKUP = 500
+
+
+class Key(NamedTuple):
+    """A triple as labels find it: exactly, and by the spelling of its answer."""
+
+    position: int
+    triple: bytes
+    near: bytes
+
+
+def key_of(position: int, answer: str, passage_id: str) -> Key:
+    """The keys of a triple."""
+    return Key(position, triple_key(position, answer, passage_id), near_key(position, answer, passage_id))
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The labels of some triples at one moment."""
+
+    exact: Mapping[bytes, Label]
+    near: Mapping[bytes, Label]
+
+
+def labelled(session: Session, benchmark_id: str, keys: Sequence[Key]) -> Labelled:
+    """The labels of the given triples as they stand."""
+    return Labelled(
+        labels_of(session, benchmark_id, (key.triple for key in keys)),
+        near_labels_of(session, benchmark_id, (key.near for key in keys)),
+    )
+
+
+def moved(
+    session: Session, benchmark_id: str, keys: Sequence[Key], before: Labelled, after: Labelled
+) -> dict[str, set[bytes]]:
+    """The submissions whose labels differ between two moments, each with its triples that do.
+
+    A near label moves a submission only where it has no label of its own.
+    """
+    exact = _changed(before.exact, after.exact)
+    near = _changed(before.near, after.near)
+    changed = [key for key in keys if key.triple in exact or key.near in near]
+    held = list(held_triples(session, benchmark_id, changed))
+    nearly = {key.triple for _, key in held if key.triple not in exact and key.near in near}
+    nearly -= labels_of(session, benchmark_id, nearly).keys()
+    found: dict[str, set[bytes]] = {}
+    for submission, key in held:
+        if key.triple in exact or key.triple in nearly:
+            found.setdefault(submission, set()).add(key.triple)
+    return found
+
+
+def held_triples(session: Session, benchmark_id: str, keys: Iterable[Key]) -> Iterator[tuple[str, Key]]:
+    """Each submission's triples that are one of the keys, exactly or nearly.
+
+    Submissions that failed for good are left out; withdrawn ones are not, since they can be published again.
+    """
+    keys = list(keys)
+    triples, nears = {key.triple for key in keys}, {key.near for key in keys}
+    positions = sorted({key.position for key in keys})
+    for start in range(0, len(positions), _LOOKUP):
+        query = (
+            select(PredictionRow.submission_id, PredictionRow.position, PredictionRow.answer, PredictionRow.passage_id)
+            .join(Submission, Submission.id == PredictionRow.submission_id)
+            .where(
+                Submission.benchmark_id == benchmark_id,
+                Submission.state != "failed",
+                PredictionRow.position.in_(positions[start : start + _LOOKUP]),
+                PredictionRow.passage_id.is_not(None),
+            )
+        )
+        for submission, position, answer, passage in session.execute(query):
+            if passage is not None and answer.strip():
+                key = key_of(position, answer, passage)
+                if key.triple in triples or key.near in nears:
+                    yield submission, key
+
+
+@contextmanager
+def re_evaluating(
+    session: Session, queue: Queue, benchmark_id: str, keys: Callable[[], Sequence[Key]]
+) -> Iterator[list[str]]:
+    """Around a change of ratings within one transaction; afterwards jobs exist for the submissions it moved.
+
+    The benchmark is locked first, so that changes happen one after the other and no submission comes in unseen.
+    The list handed out holds the submissions' ids once the block has ended.
+    """
+    session.get(BenchmarkRow, benchmark_id, with_for_update=True, populate_existing=True)
+    chosen = keys()
+    before = labelled(session, benchmark_id, chosen)
+    touched: list[str] = []
+    yield touched
+    session.flush()
+    touched += sorted(moved(session, benchmark_id, chosen, before, labelled(session, benchmark_id, chosen)))
+    _queue_evaluations(session, queue, touched)
+
+
+def _changed(before: Mapping[bytes, Label], after: Mapping[bytes, Label]) -> set[bytes]:
+    return {key for key in {*before, *after} if before.get(key) != after.get(key)}
+
+
+def _queue_evaluations(session: Session, queue: Queue, submissions: Iterable[str]) -> None:
+    """A job each, unless one waits already; that one is locked, so that it cannot start on the old labels."""
+    for submission in submissions:
+        waiting = session.scalars(
+            select(Job)
+            .where(Job.kind == "evaluate", Job.subject == submission, Job.state == "queued")
+            .with_for_update()
+        ).first()
+        if waiting is None:
+            queue.add(session, "evaluate", submission)
+            session.execute(
+                update(Submission)
+                .where(Submission.id == submission)
+                .values(state="queued", stage="waiting: human ratings have changed", progress=0.0)
+            )
