@@ -140,41 +140,44 @@ def _rows(
 ) -> Iterator[tuple[int, str, str]]:
     total, done = sum(path.stat().st_size for path in shards), 0
     for path in shards:
-        for number, line in enumerate(_lines(path), start=1):
-            if not line.strip():
-                continue
-            try:
-                entry = orjson.loads(line)
-                identifier, contents = entry["id"], entry["contents"]
-                if not (isinstance(identifier, str) and identifier and isinstance(contents, str)):
-                    raise TypeError
-            except (orjson.JSONDecodeError, KeyError, TypeError):
-                _note(bad, number, f'{path.name}: not a JSON object with text under "id" and "contents"', line)
-                continue
-            if parse_contents(contents) is None:
-                _note(
-                    bad,
-                    number,
-                    f"{path.name}: contents are not of the form « title » « headings » text",
-                    line,
-                )
-                continue
-            yield _key(canonical_attribution(identifier)), identifier, contents
-            if number % 20_000 == 0:
-                progress(done, total)
+        with path.open("rb") as file:
+            for number, line in enumerate(_lines(file, path.name), start=1):
+                row = _row(line, number, path.name, bad)
+                if row is not None:
+                    yield row
+                if number % 20_000 == 0:
+                    progress(done + file.tell(), total)
         done += path.stat().st_size
         progress(done, total)
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            for name in sorted(archive.namelist()):
-                if not name.endswith("/"):
-                    with archive.open(name) as member, _unpacked(member, name) as lines:
+def _row(line: bytes, number: int, name: str, bad: list[Place]) -> tuple[int, str, str] | None:
+    """What is stored of a line; None for a blank one, and for a bad one, which is noted."""
+    if not line.strip():
+        return None
+    try:
+        entry = orjson.loads(line)
+        identifier, contents = entry["id"], entry["contents"]
+        if not (isinstance(identifier, str) and identifier and isinstance(contents, str)):
+            raise TypeError
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        _note(bad, number, f'{name}: not a JSON object with text under "id" and "contents"', line)
+        return None
+    if parse_contents(contents) is None:
+        _note(bad, number, f"{name}: contents are not of the form « title » « headings » text", line)
+        return None
+    return _key(canonical_attribution(identifier)), identifier, contents
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(file) as archive:
+            for member_name in sorted(archive.namelist()):
+                if not member_name.endswith("/"):
+                    with archive.open(member_name) as member, _unpacked(member, member_name) as lines:
                         yield from lines
     else:
-        with path.open("rb") as file, _unpacked(file, path.name) as lines:
+        with _unpacked(file, name) as lines:
             yield from lines
 
 

@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from core.tables import BenchmarkRow
+    from server.fetch.nq_open import Plan
 
 app = typer.Typer(help="Benchmarks: questions, references and the corpus they are answered from.", no_args_is_help=True)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
@@ -80,6 +81,58 @@ def show(id: Annotated[str, typer.Argument(help="The benchmark's id.")], as_json
         print_json(_as_dict(row))
     else:
         stdout().print(_details(row))
+
+
+@app.command()
+def download(
+    name: Annotated[str, typer.Argument(help="Which one: nq-open-dev.")],
+    id: Annotated[str, typer.Option(help="The id to add it under [default: its name].")] = "",
+    rated: Annotated[Path | None, typer.Option(help="The questions humans rate, one a line [default: all].")] = None,
+    corpus_url: Annotated[str, typer.Option(help="Another place to fetch the corpus from.")] = "",
+    corpus_sha256: Annotated[str, typer.Option(help="Refuse a corpus with another sha256.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be fetched, and its size.")] = False,
+) -> None:
+    """Fetch a real benchmark and add it; run again after a stop, it goes on where it was."""
+    from core.errors import NotFound
+    from server.cli.console import progress, stdout
+    from server.cli.wiring import services
+    from server.fetch import nq_open
+
+    if name != "nq-open-dev":
+        raise NotFound(f"There is no benchmark {name!r} to download.", "There is: nq-open-dev.")
+    wired = services()
+    folder = wired.settings.data_path / "downloads" / name
+    planned = nq_open.plan(corpus_url or nq_open.CORPUS_URL)
+    stdout().print(_plan(planned, folder))
+    if dry_run:
+        return
+    questions, count = nq_open.questions(planned, folder)
+    if count != nq_open.QUESTIONS:
+        stdout().print(f"[yellow]Note:[/] it has {count:,} questions; the split is known with {nq_open.QUESTIONS:,}.")
+    with progress("Fetching the corpus", "bytes") as tell:
+        corpus = nq_open.corpus(planned, folder, tell, corpus_sha256)
+    with progress("Indexing the corpus", "bytes") as tell:
+        nq_open.add(wired.benchmarks, id or name, questions, corpus, rated, tell)
+    stdout().print(_details(_row(wired.benchmarks.all(), id or name)))
+    stdout().print(f"The fetched files in {folder} are not needed any more.", soft_wrap=True, markup=False)
+
+
+def _plan(planned: Plan, folder: Path) -> Any:
+    import shutil
+
+    from rich.console import Group
+    from rich.filesize import decimal
+
+    from server.cli.console import table
+    from server.fetch import nq_open
+
+    shown = table("To fetch", "What", "From", "Size", right=("Size",))
+    shown.add_row("Questions", f"{nq_open.DATASET}: {planned.questions_file}", decimal(planned.questions_size))
+    size = planned.corpus.size
+    shown.add_row("Corpus", planned.corpus.url, decimal(size) if size is not None else "not told")
+    there = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
+    free = decimal(shutil.disk_usage(there).free)
+    return Group(shown, f"Free space in {there}: {free}. The index needs about the size of the unpacked corpus.")
 
 
 def _row(rows: list[BenchmarkRow], benchmark_id: str) -> BenchmarkRow:

@@ -1,0 +1,1 @@
+"""Getting real benchmarks over the network."""
