@@ -8,7 +8,7 @@ from collections.abc import Callable
 from core.architectures import ARCHITECTURES
 from leaderboard.records import Entry
 
-_TERM = re.compile(r'(?:(team|arch|supervision):)?("[^"]*"|\S+)', re.IGNORECASE)
+_TERM = re.compile(r'(?:(team|arch|supervision):("[^"]*"|\S*)|("[^"]*"|\S+))', re.IGNORECASE)
 
 
 def _architecture(entry: Entry) -> str:
@@ -27,7 +27,7 @@ _FIELDS: dict[str, Callable[[Entry], str]] = {
 
 def matcher(query: str) -> Callable[[Entry], bool]:
     """A test of entries; letter case does not matter, and quotes keep words together."""
-    terms = [(kind.lower(), text.strip('"').casefold()) for kind, text in _TERM.findall(query)]
+    terms = [(kind.lower(), (text or free).strip('"').casefold()) for kind, text, free in _TERM.findall(query)]
 
     def matches(entry: Entry) -> bool:
         return all(text in _FIELDS[kind](entry).casefold() for kind, text in terms)

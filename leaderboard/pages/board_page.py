@@ -42,9 +42,13 @@ class BoardPage:
     def add(self, page: gr.Blocks) -> None:
         """Lay out the controls and wire them."""
         with gr.Row():
-            benchmark = gr.Dropdown(label="Benchmark", choices=[], elem_id="benchmark")
+            benchmark = gr.Dropdown(label="Benchmark", choices=[], elem_id="benchmark", min_width=280)
             search = gr.Textbox(
-                label="Search", placeholder="name, team:NAME, arch:retrieve", elem_id="search", max_lines=1
+                label="Search",
+                placeholder="name, team:NAME, arch:retrieve",
+                elem_id="search",
+                max_lines=1,
+                min_width=280,
             )
         with gr.Accordion("Columns, filters and sorting", open=False, elem_id="filters"):
             with gr.Row():

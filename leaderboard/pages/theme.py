@@ -20,7 +20,6 @@ THEME = gr.themes.Base(font=_SANS, font_mono=_MONO, radius_size="sm", spacing_si
         body_text_color_subdued="quiet",
         background_fill_primary="card",
         background_fill_secondary="page",
-        block_background_fill="card",
         block_border_color="line",
         block_label_background_fill="card",
         block_label_text_color="quiet",
@@ -50,5 +49,12 @@ THEME = gr.themes.Base(font=_SANS, font_mono=_MONO, radius_size="sm", spacing_si
         button_secondary_background_fill="card",
         button_secondary_border_color="line",
         button_secondary_text_color="ink",
-    )
+    ),
+    block_border_width="0px",
+    block_shadow="none",
+    block_padding="4px 0px",
+    input_border_width="1px",
+    input_shadow="none",
+    block_background_fill="transparent",
+    block_background_fill_dark="transparent",
 )

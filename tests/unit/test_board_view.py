@@ -1,0 +1,159 @@
+"""What a view shows of a board: filters, order with n/a last, the URL, and HTML that runs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from leaderboard.arrange import arrange
+from leaderboard.pages.board_html import board_html, toggled
+from leaderboard.pages.render import percent, place
+from leaderboard.records import Board, Cell, Column, Entry, Group, Row, Summary
+from leaderboard.search import matcher
+from leaderboard.view import View
+from scorer.statistics.ranks import Rank
+
+PROBE = "<img src=x onerror=alert(1)>\"'</td>"
+
+
+def entry(at: int, **changes: object) -> Entry:
+    made = Entry(
+        at, f"System {at}", "Team A", "retrieve-then-read", "64 exemplars", "", (), False, False, f"s{at}", 1, 1.0, at,
+        "judge:x@1", None,
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+def board(*values: float | None, **changes: object) -> Board:
+    column = Column("em", "em", "EM", "Exact match.", "em|v:1")
+    made = tuple(
+        Row(
+            entry(at, **changes),
+            {"em": Cell(v, 10, v, v, 0.0, "bca") if v is not None else Cell(None, reason="Nothing to measure.")},
+            Rank(1, len(values), len(values)) if v is not None else None,
+        )
+        for at, v in enumerate(values)
+    )
+    group = Group("retrieve-then-read", "Retrieve-then-read", made, Summary(len(made), {"em": _NO_SPREAD}, None, 0))
+    return Board("b", "B", "", "b@0", 10, 5, 5, 0.95, False, (column,), "em", (group,) if made else ())
+
+
+class _Spread:
+    n, best, median = 0, None, None
+
+
+_NO_SPREAD = _Spread()
+
+
+def order(view: View, found: Board) -> list[float | None]:
+    return [row.metrics["em"].value for section in arrange(found, view).sections for row in section.rows]
+
+
+def test_what_has_no_number_comes_last_both_ways() -> None:
+    found = board(None, 0.0, 0.5, None, 0.2)
+    assert order(View("b", sort="em"), found) == [0.5, 0.2, 0.0, None, None]
+    assert order(View("b", sort="em", ascending=True), found) == [0.0, 0.2, 0.5, None, None]
+
+
+def test_sorting_by_name_goes_both_ways() -> None:
+    found = board(0.1, 0.2, 0.3)
+    assert order(View("b", sort="system", ascending=True), found) == [0.1, 0.2, 0.3]
+    assert order(View("b", sort="system"), found) == [0.3, 0.2, 0.1]
+
+
+def test_a_second_click_on_a_heading_turns_the_order_round() -> None:
+    found = board(0.1, 0.2)
+    once = toggled(found, View("b", sort="system", ascending=True), "em")
+    twice = toggled(found, once, "em")
+    assert (once.sort, once.ascending, twice.ascending) == ("em", False, True)
+
+
+@pytest.mark.parametrize(
+    "query, matches",
+    [
+        ("", True), ("system", True), ("SYSTEM 7", True), ("nothing", False), ("team:a", True), ("team:b", False),
+        ('team:"team a"', True), ("arch:retrieve", True), ("arch:post-hoc", False), ("supervision:64", True),
+        ("system arch:post-hoc", False), ("team:a 64", True), ("odd:thing", False), ("team:", True), ('"', True),
+    ],
+)  # fmt: skip
+def test_search(query: str, matches: bool) -> None:
+    assert matcher(query)(entry(7)) is matches
+
+
+def test_filters_do_not_change_ranks() -> None:
+    found = board(0.1, 0.2, 0.3)
+    kept = arrange(found, View("b", q='"system 1"')).sections[0]
+    assert [row.rank for row in kept.rows] == [Rank(1, 3, 3)]
+    assert kept.summary is None
+
+
+def test_reference_filter() -> None:
+    found = board(0.1, reference=True)
+    assert arrange(found, View("b", references="hide")).shown == 0
+    assert arrange(found, View("b", references="only")).shown == 1
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        View(),
+        View("demo", "team:a b&c=d", "em", True, ("em", "ais"), ("other",), "64 exemplars", "hide", "autoais", True),
+        View("demo", q=PROBE),
+    ],
+)
+def test_the_url_holds_the_whole_state(view: View) -> None:
+    from urllib.parse import parse_qsl
+
+    assert View.from_query(dict(parse_qsl(view.query().removeprefix("?")))) == view
+
+
+def test_a_query_that_means_nothing_is_the_default() -> None:
+    assert View.from_query({"references": "junk", "other": "1", "ascending": "yes"}) == View()
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, list[str]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, [name for name, _ in attrs]))
+
+
+def test_nothing_that_a_team_wrote_becomes_markup() -> None:
+    found = board(0.5, None, system=PROBE, team=PROBE, supervision=PROBE, description=PROBE)
+    tags = _Tags()
+    tags.feed(board_html(found, View("b", q="")))
+    assert not [tag for tag, names in tags.seen if tag in ("img", "script") or any(n.startswith("on") for n in names)]
+    assert "&lt;img src=x" in board_html(found, View("b"))
+
+
+def test_what_the_search_box_holds_is_escaped() -> None:
+    html = board_html(board(0.5), View("b", q=PROBE))
+    assert "<img" not in html
+    assert "No system matches" in html
+
+
+def test_reasons_are_numbered_notes() -> None:
+    html = board_html(board(0.5, None, None), View("b"))
+    assert html.count('href="#note-1"') == 2
+    assert '<li id="note-1" value="1">Nothing to measure.</li>' in html
+
+
+def test_an_empty_board_says_what_to_do() -> None:
+    html = board_html(board(), View("b"))
+    assert "No system is published" in html
+    assert "/submit" in html
+
+
+@pytest.mark.parametrize(
+    "value, shown", [(0.45678, "45.7"), (0.0, "0.0"), (1.0, "100.0"), (None, "n/a"), (-0.0001, "0.0")]
+)
+def test_numbers(value: float | None, shown: str) -> None:
+    assert percent(value) == shown
+
+
+def test_rank_intervals_show_ties() -> None:
+    assert (place(Rank(2, 5, 9)), place(Rank(1, 1, 9)), place(None)) == ("2–5", "1", "n/a")
