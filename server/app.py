@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
 
 from a2wsgi import WSGIMiddleware
 from starlette.applications import Starlette
@@ -15,7 +14,7 @@ from starlette.routing import Mount, Route
 
 from server import web
 from server.bootstrap import Services
-from server.uploads import UploadLimit
+from server.uploads import Lingering
 from server.worker import Worker
 
 BOARD = "/leaderboard"
@@ -26,23 +25,20 @@ def create(services: Services) -> Starlette:
     """The application; its lifespan starts and stops the embedded worker."""
     app = Starlette(lifespan=lambda _app: _worker(services))
     app.router.routes.append(Route(BOARD, _to_board))
-    if find_spec("leaderboard.app") is not None:
-        _mount_board(app, services)
+    _mount_board(app, services)
     app.router.routes.append(Mount("/", WSGIMiddleware(web.create(services))))
-    app.add_middleware(UploadLimit, limit=web.upload_limit(services))
+    app.add_middleware(Lingering)
     return app
 
 
 def _mount_board(app: Starlette, services: Services) -> None:
-    import os
+    from leaderboard.app import MOUNT, build  # first: it tells gradio not to look outside hosts up
 
-    # Before gradio is imported: it would ask outside hosts for its newest version.
-    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    import gradio
-    from leaderboard.app import build
+    import gradio  # isort: skip
 
     blocks = build(services.database, services.settings)
-    gradio.mount_gradio_app(app, blocks, path=BOARD, footer_links=[], run_history=False, show_error=False)
+    # The board takes no files, so gradio's own upload route gets next to no room.
+    gradio.mount_gradio_app(app, blocks, path=BOARD, show_error=False, max_file_size="1kb", **MOUNT)
 
 
 async def _to_board(request: Request) -> RedirectResponse:

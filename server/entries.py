@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,7 @@ from core.errors import Conflict, NotFound
 from core.queue import Queue
 from core.tables import Submission, System
 from server.auth import Identity
+from server.bootstrap import Services
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,15 @@ def listed(session: Session, queue: Queue, who: Identity, benchmark: str | None 
         query = query.where(Submission.benchmark_id == benchmark)
     rows = session.scalars(query.order_by(Submission.created_at.desc(), Submission.id))
     return [_entry(session, queue, row, who) for row in rows]
+
+
+def change(services: Services, who: Identity, submission_id: str, intake: Callable[[str, int | None], object]) -> Entry:
+    """Publish or withdraw an entry of the asker's own, by that method of the intake. Raises as `own` and the method."""
+    with services.database.reading() as session:
+        own(session, services.queue, who, submission_id)
+    intake(submission_id, who.owner_id)
+    with services.database.reading() as session:
+        return find(session, services.queue, who, submission_id)
 
 
 def evaluated(entry: Entry) -> int:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from apiflask.exceptions import HTTPError
-from flask import Flask, Response, jsonify, make_response, render_template, request
+from flask import Flask, Response, jsonify, make_response, redirect, render_template, request, url_for
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
@@ -66,6 +66,9 @@ def respond(error: AqaError) -> Response:
         log.error("%s %s: %s", request.method, request.path, error.message)
     if request.path.startswith("/api/"):
         response = jsonify(body(error))
+    elif error.status == 401:
+        back = request.full_path.rstrip("?") if request.method == "GET" else ""
+        return make_response(redirect(url_for("pages.account.sign_in", back=back), 303))
     else:
         response = make_response(render_template("error.html", error=error))
     response.status_code = error.status
@@ -79,11 +82,9 @@ def _from_http(error: HTTPException) -> AqaError:
 
 
 def _plain(status: int, message: str | None) -> Failure:
-    if status >= 500:
-        message = _UNEXPECTED
-    return Failure(
-        status, _CODES.get(status, "bad_request" if status < 500 else "error"), message, _HINTS.get(status, "")
-    )
+    code = _CODES.get(status, "bad_request" if status < 500 else "error")
+    shown = _UNEXPECTED if status >= 500 else message or code
+    return Failure(status, code, shown, _HINTS.get(status, ""))
 
 
 def _with_headers(response: Response, error: HTTPException) -> Response:

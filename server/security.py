@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from flask import Response, request, session
+from markupsafe import Markup
 
 from core.errors import Forbidden
 from core.settings import Settings
@@ -38,11 +39,11 @@ def secret_key(settings: Settings) -> str:
     return _kept(path)
 
 
-def csrf_token() -> str:
-    """The token that a form must send back; made with the session."""
+def csrf_field() -> Markup:
+    """The hidden field that every form sends back; its token is made with the session."""
     if "csrf" not in session:
         session["csrf"] = secrets.token_urlsafe(24)
-    return str(session["csrf"])
+    return Markup('<input type="hidden" name="csrf" value="{}">').format(session["csrf"])
 
 
 def check_csrf() -> None:

@@ -1,55 +1,51 @@
-"""Refuses bodies that are too large before they are read, in a way that senders get to see."""
+"""Lets a sender that was answered early finish its sending, so that it gets to see the answer."""
 
 from __future__ import annotations
 
 import time
 
-import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.errors import TooLarge
-from server.errors import body
-
-_DRAIN_SECONDS = 20.0
+_SECONDS = 20.0
 
 
-class UploadLimit:
-    """ASGI middleware: a declared length over `limit` bytes is answered with 413 at once.
+class Lingering:
+    """ASGI middleware: where a response is complete before its request is, the rest of the body is thrown away.
 
-    The rest of the body is then thrown away for a while, unread, since most senders look for an answer only
-    when they are done sending and would otherwise see a broken connection. Bodies of undeclared length are
-    counted by Flask while it reads them.
+    Most senders look for an answer only when they are done sending; without this, one that was refused for the size
+    of its file or for its token would see a broken connection. Nothing is kept of what is thrown away, and after
+    `seconds` the connection closes all the same.
     """
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    def __init__(self, app: ASGIApp, seconds: float = _SECONDS) -> None:
         self.app = app
-        self.limit = limit
+        self.seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _declared(scope) <= self.limit:
+        if scope["type"] != "http" or not _has_body(scope):
             await self.app(scope, receive, send)
             return
-        error = TooLarge(f"The request is larger than {self.limit // 2**20} MiB.", "Send the file gzipped, or smaller.")
-        content = orjson.dumps(body(error))
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(content)).encode()),
-            (b"connection", b"close"),
-        ]
-        await send({"type": "http.response.start", "status": error.status, "headers": headers})
-        await send({"type": "http.response.body", "body": content, "more_body": True})
-        await _drain(receive)
-        await send({"type": "http.response.body", "body": b""})
+        done = False
+
+        async def watched() -> Message:
+            nonlocal done
+            message = await receive()
+            done = message["type"] == "http.disconnect" or not message.get("more_body", False)
+            return message
+
+        async def delayed(message: Message) -> None:
+            if done or message["type"] != "http.response.body" or message.get("more_body", False):
+                await send(message)
+                return
+            await send({**message, "more_body": True})
+            until = time.monotonic() + self.seconds
+            while not done and time.monotonic() < until:
+                await watched()
+            await send({"type": "http.response.body", "body": b""})
+
+        await self.app(scope, watched, delayed)
 
 
-def _declared(scope: Scope) -> int:
-    lengths = [value for name, value in scope["headers"] if name == b"content-length"]
-    return int(lengths[0]) if lengths and lengths[0].isdigit() else 0
-
-
-async def _drain(receive: Receive) -> None:
-    until = time.monotonic() + _DRAIN_SECONDS
-    while time.monotonic() < until:
-        message: Message = await receive()
-        if message["type"] == "http.disconnect" or not message.get("more_body", False):
-            return
+def _has_body(scope: Scope) -> bool:
+    headers = dict(scope["headers"])
+    return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers

@@ -7,13 +7,14 @@ from typing import Any
 
 import orjson
 from apiflask import APIFlask
+from flask import request
 from flask.json.provider import JSONProvider
 
-from server import api, errors, health, pages, security
+from server import api, errors, health, pages, security, shown
 from server.api.documents import SECURITY_SCHEMES
 from server.api.schemas import ErrorOut
 from server.bootstrap import Services
-from server.context import EXTENSION
+from server.context import EXTENSION, read_bearer, read_cookie
 
 
 class OrJson(JSONProvider):
@@ -55,7 +56,9 @@ def create(services: Services) -> APIFlask:
         VALIDATION_ERROR_STATUS_CODE=400,
         AUTO_AUTH_ERROR_RESPONSE=False,
     )
+    shown.register(app)
     app.error_processor(errors.from_validation)
+    app.before_request(_identify)
     app.register_blueprint(api.blueprint())
     app.register_blueprint(pages.blueprint())
     app.register_blueprint(health.bp)
@@ -63,6 +66,14 @@ def create(services: Services) -> APIFlask:
     app.after_request(security.harden)
     app.wsgi_app = _ends_with_input(app.wsgi_app)  # type: ignore[method-assign]
     return app
+
+
+def _identify() -> None:
+    """At the API by the bearer token alone, elsewhere by the session cookie alone."""
+    if request.path.startswith(f"{api.PREFIX}/"):
+        read_bearer()
+    elif not request.path.startswith("/static/"):
+        read_cookie()
 
 
 def upload_limit(services: Services) -> int:

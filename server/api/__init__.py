@@ -8,7 +8,6 @@ from server.api.account import bp as account
 from server.api.benchmarks import bp as benchmarks
 from server.api.leaderboard import bp as leaderboard
 from server.api.submissions import bp as submissions
-from server.context import read_bearer
 
 PREFIX = "/api/v1"
 
@@ -16,7 +15,6 @@ PREFIX = "/api/v1"
 def blueprint() -> APIBlueprint:
     """The whole API, to be registered once per application."""
     api = APIBlueprint("api", __name__, url_prefix=PREFIX)
-    api.before_request(read_bearer)
     for part in (account, benchmarks, submissions, leaderboard):
         api.register_blueprint(part)
     return api

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from apiflask import APIBlueprint
@@ -123,7 +122,7 @@ def submission_download(submission_id: str, query_data: dict[str, str]) -> Respo
 @answers(bp, 403, 404, 409)
 def publish(submission_id: str) -> Entry:
     """Show this version on the board"""
-    return _changed(services().intake.publish, submission_id)
+    return entries.change(services(), signed_in(), submission_id, services().intake.publish)
 
 
 @bp.post("/submissions/<submission_id>/withdraw")
@@ -132,16 +131,9 @@ def publish(submission_id: str) -> Entry:
 @answers(bp, 403, 404, 409)
 def withdraw(submission_id: str) -> Entry:
     """Take this version off the board; its history stays"""
-    return _changed(services().intake.withdraw, submission_id)
+    return entries.change(services(), signed_in(), submission_id, services().intake.withdraw)
 
 
 def _entry(submission_id: str) -> Entry:
     with services().database.reading() as session:
         return entries.find(session, services().queue, identity(), submission_id)
-
-
-def _changed(change: Callable[[str, int | None], object], submission_id: str) -> Entry:
-    # Asked for first, so that another team's private entry is not found rather than forbidden.
-    _entry(submission_id)
-    change(submission_id, signed_in().owner_id)
-    return _entry(submission_id)

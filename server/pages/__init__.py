@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from apiflask import APIBlueprint
+from flask import request
+from markupsafe import Markup
 
 from server import security
-from server.context import identity, read_cookie
+from server.context import identity
+from server.pages.account import bp as account
+from server.pages.guide import bp as guide
+from server.pages.submissions import bp as submissions
+from server.pages.submit import bp as submit
 
 
 def blueprint() -> APIBlueprint:
     """All pages, to be registered once per application."""
     pages = APIBlueprint("pages", __name__, enable_openapi=False)
-    pages.before_request(read_cookie)
     pages.before_request(security.check_csrf)
-    pages.app_context_processor(lambda: {"who": identity(), "csrf_token": security.csrf_token})
+    pages.app_context_processor(lambda: {"who": identity(), "csrf_field": security.csrf_field, "current": _current})
+    for part in (guide, account, submit, submissions):
+        pages.register_blueprint(part)
     return pages
+
+
+def _current(endpoint: str) -> Markup:
+    """Marks the page that one is on in the navigation."""
+    return Markup('aria-current="page"') if request.endpoint == endpoint else Markup("")

@@ -1,0 +1,80 @@
+"""Numbers and texts as the pages show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from flask import Flask
+from sqlalchemy.orm import Session
+
+from core.architectures import ARCHITECTURES
+from core.records import Score
+from core.tables import EvaluationRow
+from leaderboard.recipes import judge_of
+from leaderboard.records import JudgeName
+from scorer import metrics
+from scorer.stored import read_scores
+from server.results import synthetic
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric of an entry; `remark` says what must be known to read the number."""
+
+    title: str
+    help: str
+    score: Score
+    remark: str
+
+
+def lines(session: Session, benchmark_id: str, evaluation_id: int, struck: bool) -> tuple[list[Line], JudgeName | None]:
+    """The metrics of an evaluation in the board's order, and the judge behind AutoAIS."""
+    judge = judge_of(session.get_one(EvaluationRow, evaluation_id).judge)
+    simulated = synthetic(session, benchmark_id)
+    found = read_scores(session, evaluation_id)
+    return [_line(score, judge, simulated, struck) for score in found.values()], judge
+
+
+def _line(score: Score, judge: JudgeName | None, simulated: bool, struck: bool) -> Line:
+    metric = metrics.load(score.metric)
+    if metric.key == "autoais":
+        remarks = [f"Judge: {judge.title}." if judge else ""]
+        remarks += ["Not ranked: the system uses an AutoAIS model inside."] if struck else []
+        return Line(judge.score_name if judge else metric.title, metric.help, score, " ".join(remarks))
+    remarks = []
+    if metric.key == "ais":
+        remarks += ["Synthetic ratings."] if simulated else []
+        remarks += _coverage(score.details)
+    return Line(metric.title, metric.help, score, " ".join(remarks))
+
+
+def _coverage(details: dict[str, Any]) -> list[str]:
+    coverage, bounds = details.get("coverage"), details.get("bounds")
+    if coverage is None or coverage >= 1 or bounds is None:
+        return []
+    low, high = percent(bounds[0]), percent(bounds[1])
+    return [f"{coverage:.0%} of the questions to be rated are rated, so it lies between {low} and {high}."]
+
+
+def percent(value: float | None) -> str:
+    """A share as 0–100 with one decimal."""
+    return "n/a" if value is None else f"{100 * value:.1f}"
+
+
+def when(moment: datetime | None) -> str:
+    """A time in UTC, to the minute."""
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def words(key: str) -> str:
+    """A key in words: `unknown_attribution` → `unknown attribution`."""
+    return key.replace("_", " ")
+
+
+def register(app: Flask) -> None:
+    """Make these available to the templates."""
+    app.jinja_env.filters.update(percent=percent, when=when, words=words)
+    app.jinja_env.globals.update(architectures=ARCHITECTURES)
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
