@@ -16,7 +16,7 @@ from scorer import judges
 from scorer.evaluate import Scorer
 from scorer.statistics.resamples import ResampleStore
 from submissions.intake import Intake
-from submissions.ratings import Ratings
+from submissions.ratings import Raters, Ratings
 
 
 @dataclass
@@ -41,6 +41,11 @@ class Services:
     def ratings(self) -> Ratings:
         """The door for human ratings."""
         return Ratings(self.database, self.benchmarks, self.queue, self.settings)
+
+    @cached_property
+    def raters(self) -> Raters:
+        """Which raters count."""
+        return Raters(self.database, self.benchmarks, self.queue)
 
     def scorer_with(self, judge: Judge) -> Scorer:
         """A scorer under another judge."""

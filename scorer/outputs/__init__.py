@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from core.tabular import escape_formula
 from scorer.outputs.examples import COLUMNS, Example, examples
-from scorer.outputs.files import KINDS, escape_formula, write_all, write_examples
+from scorer.outputs.files import KINDS, write_all, write_examples
 from scorer.outputs.manifest import Source
 from scorer.outputs.record import Outputs, from_evaluation, from_stored
 from scorer.outputs.scores import judge_name, scores_document

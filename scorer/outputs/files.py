@@ -12,16 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from core.tabular import CSV_ESCAPE, escape_formula
 from scorer.outputs.examples import COLUMNS, Example, examples
 from scorer.outputs.manifest import Source, manifest
 from scorer.outputs.record import Outputs
 from scorer.outputs.scores import scores_document
-
-CSV_ESCAPE = (
-    "In CSV files only, a text that begins with =, +, -, @, a tab or a carriage return has an apostrophe put before "
-    "it, because a spreadsheet would run it as a formula."
-)
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_jsonl(rows: Iterable[Example], stream: BinaryIO) -> None:
@@ -77,11 +72,6 @@ def write_all(outputs: Outputs, folder: Path, source: Source, kinds: Sequence[st
     about = manifest(outputs, source, written, CSV_ESCAPE if "csv" in kinds else None)
     _write(folder / "manifest.json", lambda stream: stream.write(_pretty(about)))
     return document
-
-
-def escape_formula(text: str) -> str:
-    """A text that no spreadsheet runs (see `CSV_ESCAPE`)."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _cell(value: Any) -> Any:
