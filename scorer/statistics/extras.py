@@ -19,6 +19,6 @@ def require(module: str) -> ModuleType:
             return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise Unavailable(
-            f"This statistic needs {module.partition('.')[0]}, which is not installed.",
-            hint="Install it with: pip install 'aqa-leaderboard[statistics]'",
+            f"this statistic needs the Python package {error.name!r}, which is not installed",
+            "Install it with: pip install '.[statistics]'",
         ) from error

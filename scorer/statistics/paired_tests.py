@@ -69,7 +69,9 @@ def mcnemar(values: Floats, first: Indices, second: Indices) -> McNemarTests:
     """Exact McNemar test of columns of 0 and 1 (n, systems): p is 1 where no question tells them apart."""
     from scipy.stats import binom
 
-    both = values.T @ values
+    # Counts below 2**24 are exact in float32.
+    small = values.astype(np.float32)
+    both = (small.T @ small).astype(np.float64)
     right = values.sum(axis=0)
     first_only = (right[first] - both[first, second]).astype(np.int64)
     second_only = (right[second] - both[first, second]).astype(np.int64)
