@@ -39,15 +39,15 @@ def lines(session: Session, benchmark_id: str, evaluation_id: int, struck: bool)
 
 def _line(score: Score, judge: JudgeName | None, simulated: bool, struck: bool) -> Line:
     metric = metrics.load(score.metric)
-    if metric.key == "autoais":
-        remarks = [f"Judge: {judge.title}." if judge else ""]
+    title, remarks = metric.title, []
+    if metric.key == "autoais" and judge is not None:
+        title = judge.score_name
+        remarks.append(f"Judge: {judge.title}." if title == metric.title else f"Stands where {metric.title} would.")
         remarks += ["Not ranked: the system uses an AutoAIS model inside."] if struck else []
-        return Line(judge.score_name if judge else metric.title, metric.help, score, " ".join(remarks))
-    remarks = []
     if metric.key == "ais":
         remarks += ["Synthetic ratings."] if simulated else []
-        remarks += _coverage(score.details)
-    return Line(metric.title, metric.help, score, " ".join(remarks))
+        remarks += _coverage(score.details) if score.value is not None else []
+    return Line(title, metric.help, score, " ".join(remarks))
 
 
 def _coverage(details: dict[str, Any]) -> list[str]:

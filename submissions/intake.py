@@ -78,8 +78,9 @@ class Intake:
         *,
         publish: bool = False,
         reference: bool = False,
+        finish: Callable[[Session, Submission], None] = lambda session, submission: None,
     ) -> Submission:
-        """Store an entry and queue its evaluation.
+        """Store an entry and queue its evaluation; `finish` runs in the same transaction.
 
         Raises `Refused` with the report's places for a bad file, `OverQuota`, `InvalidInput` for a bad card and
         `Conflict` for the content of the system's latest version; none of them stores anything.
@@ -102,6 +103,7 @@ class Intake:
             submission = _submission(session, system, benchmark, accepted, blob, name)
             submission.published_at = utc_now() if publish else None
             self.queue.add(session, "evaluate", submission.id)
+            finish(session, submission)
         return submission
 
     def publish(self, submission_id: str, team_id: int | None) -> Submission:

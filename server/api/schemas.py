@@ -79,6 +79,12 @@ class SubmissionIn(ValidationIn):
     publish = fields.Boolean(load_default=False, metadata={"description": "Show it on the board once it is scored."})
 
 
+class IdempotencyIn(Schema):
+    """A key of the sender's own choice that makes it safe to send a submission again."""
+
+    key = fields.String(data_key="Idempotency-Key", load_default="", validate=Length(max=200))
+
+
 class EntryOut(Schema):
     """One version of a system on a benchmark, and where its evaluation stands."""
 

@@ -15,6 +15,7 @@ from server.api.schemas import (
     EntriesOut,
     EntriesQuery,
     EntryOut,
+    IdempotencyIn,
     ReportOut,
     ScoresOut,
     SubmissionIn,
@@ -24,7 +25,7 @@ from server.api.schemas import (
 from server.context import identity, services, signed_in
 from server.downloads import TYPES, attachment
 from server.entries import Entry
-from server.forms import card_of
+from server.requests import once
 from server.results import download, scores
 from submissions.report import report_to_dict
 
@@ -50,21 +51,18 @@ def validate(form_and_files_data: dict[str, Any]) -> dict[str, Any]:
 
 @bp.post("/submissions")
 @only(*SUBMITTERS)
+@bp.input(IdempotencyIn, location="headers")
 @bp.input(SubmissionIn, location="form_and_files")
 @bp.output(EntryOut, status_code=201)
 @answers(bp, 400, 403, 404, 409, 413, 422, 429)
-def submit(form_and_files_data: dict[str, Any]) -> Entry:
-    """Submit a file of predictions; its evaluation is queued"""
+def submit(headers_data: dict[str, Any], form_and_files_data: dict[str, Any]) -> Entry:
+    """Submit a file of predictions; its evaluation is queued
+
+    A request that is sent again with the same `Idempotency-Key` gets the submission that the first one made.
+    """
     sent = form_and_files_data
-    made = services().intake.accept(
-        signed_in().team_id,
-        sent["benchmark"],
-        card_of(sent),
-        sent["file"].stream,
-        sent["file"].filename or "",
-        publish=sent["publish"],
-    )
-    return _entry(made.id)
+    made = once(services(), signed_in().team_id, headers_data["key"], sent)
+    return _entry(made)
 
 
 @bp.get("/submissions")
