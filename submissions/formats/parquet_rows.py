@@ -11,8 +11,6 @@ from submissions.formats.findings import BadFile, Findings, excerpt
 from submissions.formats.limits import Limits, readable_size
 from submissions.formats.rows import TableRow
 
-_BATCH = 4096
-
 
 def read_parquet(data: bytes, columns: Columns, limits: Limits, findings: Findings) -> list[TableRow]:
     """All rows of a Parquet file. Raises `BadFile` where reading cannot go on."""
@@ -95,12 +93,12 @@ def _rows(source: Any, names: list[str], columns: Columns, limits: Limits, findi
 
 def _records(source: Any, names: list[str]) -> Iterator[tuple[str | None, ...]]:
     if not names:
-        return iter(() for _ in range(source.metadata.num_rows))
-    return (
-        record
-        for batch in source.iter_batches(batch_size=_BATCH, columns=names)
-        for record in zip(*(_texts(batch.column(name), name) for name in names), strict=True)
-    )
+        yield from ((),) * source.metadata.num_rows
+        return
+    for group in range(source.metadata.num_row_groups):
+        for batch in source.read_row_group(group, columns=names, use_threads=False).to_batches():
+            batch.validate(full=True)  # a damaged file may hold indices beyond its dictionary
+            yield from zip(*(_texts(batch.column(name), name) for name in names), strict=True)
 
 
 def _texts(array: Any, name: str) -> list[str | None]:

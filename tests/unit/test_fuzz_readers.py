@@ -159,6 +159,13 @@ def test_a_changed_parquet_file_never_crashes(data: st.DataObject) -> None:
     check_whole(accept(data.draw(mutations(GOOD["parquet"])), BENCHMARK))
 
 
+@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+def test_every_changed_byte_of_a_parquet_file(mask: int) -> None:
+    good = GOOD["parquet"]
+    for at in range(4, len(good) - 8):
+        check_whole(accept(good[:at] + bytes([good[at] ^ mask]) + good[at + 1 :], BENCHMARK))
+
+
 @tries
 @example(["a\0b"], "x")
 @given(header=st.lists(texts, min_size=1, max_size=5), cell=texts)
