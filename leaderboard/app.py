@@ -15,8 +15,10 @@ from core.database import Database
 from core.settings import Settings
 from leaderboard.cache import Boards
 from leaderboard.pages.board_page import BoardPage
-from leaderboard.pages.render import render
+from leaderboard.pages.correlations_page import CorrelationsPage
+from leaderboard.pages.frame import header
 from leaderboard.pages.theme import THEME
+from scorer.statistics.resamples import ResampleStore
 
 _ASSETS = Path(__file__).parent / "pages" / "assets"
 CSS = "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in ("tokens.css", "leaderboard.css"))
@@ -26,14 +28,11 @@ MOUNT: dict[str, Any] = {"theme": THEME, "css": CSS, "footer_links": [], "run_hi
 
 def build(database: Database, settings: Settings) -> gr.Blocks:
     """The application over a database; reads it only when a page is asked for."""
-    boards = Boards(database)
+    boards, store = Boards(database), ResampleStore()
     with gr.Blocks(title="AQA Leaderboard", analytics_enabled=False, fill_width=True) as app:
-        _frame("Leaderboard", "")
+        header("Leaderboard", "")
         BoardPage(database, boards).add(app)
+    with app.route("Correlations", "/correlations", show_in_navbar=False):
+        header("Correlations", "correlations")
+        CorrelationsPage(database, boards, store).add(app)
     return app
-
-
-def _frame(title: str, here: str) -> None:
-    """What every page begins with: the name, the ways to the other pages, and one line of help."""
-    gr.Navbar(visible=False)
-    gr.HTML(render("header.html", title=title, here=here), js_on_load=None, apply_default_css=False, elem_id="header")

@@ -49,3 +49,9 @@ def _registered(name: str) -> JudgeName | None:
     module, _, factory = entry.partition(":")
     judge = getattr(import_module(module), factory)("", Options())
     return JudgeName(judge.key, judge.title, judge.score_name, judge.help)
+
+
+def resampling(recipe: str) -> tuple[int, int]:
+    """The number of resamples and their seed that a recipe names, so that figures beside it use the same."""
+    named = dict(part.split(":", 1) for part in recipe.split("|") if ":" in part)
+    return int(named["bs"]), int(named["seed"])

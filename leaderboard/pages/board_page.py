@@ -10,25 +10,19 @@ import gradio as gr
 from core.architectures import ARCHITECTURES
 from core.database import Database
 from leaderboard.arrange import visible_columns
-from leaderboard.benchmarks import choices
 from leaderboard.cache import Boards
 from leaderboard.pages.board_html import board_html, sort_of, toggled
+from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices
 from leaderboard.pages.render import render
 from leaderboard.records import Board
 from leaderboard.view import REFERENCES, View
 
 _DIRECTIONS = [("Highest first", False), ("Lowest first", True)]
-# Clicks on headings become an event; the query of what is shown goes to the address bar.
-_SCRIPT = """
-const sync = () => {
-  const shown = element.querySelector('[data-query]');
-  if (shown) history.replaceState(null, '', shown.dataset.query || location.pathname);
-};
+_HEADINGS = """
 element.addEventListener('click', event => {
   const heading = event.target.closest('[data-sort]');
   if (heading) trigger('click', {sort: heading.dataset.sort});
 });
-watch('value', sync);
 """
 
 
@@ -63,15 +57,14 @@ class BoardPage:
                     [(title, key) for key, title in REFERENCES.items()], label="Reference systems", elem_id="references"
                 )
                 flat = gr.Checkbox(label="One list, not grouped by architecture", elem_id="flat")
-        table = gr.HTML(js_on_load=_SCRIPT, elem_id="board", apply_default_css=False)
+        table = gr.HTML(js_on_load=SCRIPT + _HEADINGS, elem_id="board", apply_default_css=False)
         controls = [benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat]
-        quiet: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
-        page.load(self.load, None, [*controls, table], **quiet)
-        benchmark.input(self.switch, benchmark, [*controls, table], **quiet)
-        table.click(self.heading, controls, [sort, ascending, table], **quiet)
+        page.load(self.load, None, [*controls, table], **QUIET)
+        benchmark.input(self.switch, benchmark, [*controls, table], **QUIET)
+        table.click(self.heading, controls, [sort, ascending, table], **QUIET)
         gr.on(
             [control.input for control in controls[1:]],
-            self.table, controls, table, trigger_mode="always_last", **quiet,
+            self.table, controls, table, trigger_mode="always_last", **QUIET,
         )  # fmt: skip
 
     def load(self, request: gr.Request) -> list[Any]:
@@ -95,13 +88,11 @@ class BoardPage:
         return clicked.sort, clicked.ascending, board_html(board, clicked)
 
     def _shown(self, view: View) -> list[Any]:
-        with self._database.reading() as session:
-            there = choices(session)
-        if not there:
+        there, benchmark = benchmark_choices(self._database, view.benchmark)
+        if not benchmark:
             return [gr.update()] * 10 + [render("no_benchmark.html")]
-        ids = [benchmark_id for _, benchmark_id in there]
-        if view.benchmark not in ids:
-            view = View(benchmark=ids[0])
+        if view.benchmark != benchmark:
+            view = View(benchmark=benchmark)
         board = self._boards.get(view.benchmark)
         if view.rank_by and board.column(view.rank_by):
             board = self._boards.get(view.benchmark, view.rank_by)

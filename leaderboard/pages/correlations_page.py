@@ -1,0 +1,120 @@
+"""The correlations page: AIS × EM and AIS × AutoAIS, over systems and over single questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from core.architectures import ARCHITECTURES
+from core.database import Database
+from leaderboard.cache import Boards
+from leaderboard.correlate import HUMAN, JUDGED, architecture_gaps, detectable, instance_level, system_level
+from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices, plot
+from leaderboard.pages.render import render
+from leaderboard.plots import scatter
+from scorer.statistics.resamples import ResampleStore
+
+_EM = "em"
+# Plotly hangs itself on `window`; each figure is saved as it is drawn.
+_SAVE = """
+element.addEventListener('click', event => {
+  const button = event.target.closest('[data-save]');
+  if (!button) return;
+  const drawn = document.querySelector('#' + button.dataset.plot + ' .js-plotly-plot');
+  if (!drawn) return;
+  const name = button.dataset.plot;
+  if (button.dataset.save !== 'json') {
+    const size = {width: 900, height: 600, scale: 2};
+    window.Plotly.downloadImage(drawn, {format: button.dataset.save, filename: name, ...size});
+    return;
+  }
+  const link = document.createElement('a');
+  const own = (key, value) => key[0] === '_' ? undefined : value;
+  const text = JSON.stringify({data: drawn.data, layout: drawn.layout}, own);
+  link.href = URL.createObjectURL(new Blob([text], {type: 'application/json'}));
+  link.download = name + '.json';
+  link.click();
+  URL.revokeObjectURL(link.href);
+});
+"""
+
+
+class CorrelationsPage:
+    """Callbacks of the page."""
+
+    def __init__(self, database: Database, boards: Boards, store: ResampleStore) -> None:
+        self._database = database
+        self._boards = boards
+        self._store = store
+
+    def add(self, page: gr.Blocks) -> None:
+        """Lay out the page and wire it."""
+        with gr.Row():
+            benchmark = gr.Dropdown(label="Benchmark", choices=[], elem_id="benchmark", min_width=280)
+            without = gr.CheckboxGroup(label="Leave out", info="Architectures not to count", elem_id="without")
+        with_autoais = gr.Checkbox(
+            label="Count systems that use an AutoAIS model inside (reranked variants) in the AutoAIS fit",
+            elem_id="with-autoais",
+        )
+        summary = gr.HTML(js_on_load=SCRIPT, elem_id="summary", apply_default_css=False)
+        with gr.Row():
+            shown = []
+            for key in (_EM, JUDGED):
+                with gr.Column(min_width=320):
+                    drawing = gr.Plot(show_label=False, container=False, elem_id=f"plot-{key}")
+                    below = gr.HTML(js_on_load=_SAVE, elem_id=f"fit-{key}", apply_default_css=False)
+                    shown += [drawing, below]
+        tables = gr.HTML(js_on_load=None, elem_id="tables", apply_default_css=False)
+        outputs = [summary, *shown, tables]
+        controls = [benchmark, without, with_autoais]
+        page.load(self.load, None, [*controls, *outputs], **QUIET)
+        gr.on([c.input for c in controls], self.show, controls, outputs, trigger_mode="always_last", **QUIET)
+
+    def load(self, request: gr.Request) -> list[Any]:
+        """Controls and figures as the URL asks."""
+        query = request.query_params
+        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""))
+        if not benchmark:
+            return [gr.update()] * 3 + [render("no_benchmark.html"), *self._nothing(), ""]
+        groups = [(g.title, g.architecture) for g in self._boards.get(benchmark).groups]
+        without = [key for key in query.get("without", "").split(",") if key in ARCHITECTURES]
+        with_autoais = query.get("with_autoais") == "1"
+        controls = [
+            gr.update(choices=there, value=benchmark),
+            gr.update(choices=groups, value=without),
+            gr.update(value=with_autoais),
+        ]
+        return controls + self.show(benchmark, without, with_autoais)
+
+    def show(self, benchmark: str, without: Sequence[str], with_autoais: bool) -> list[Any]:
+        """The two fits, what they say in words, and the tables."""
+        board = self._boards.get(benchmark)
+        parts = {"benchmark": benchmark, "without": ",".join(without), "with_autoais": "1" if with_autoais else ""}
+        query = "?" + urlencode({key: value for key, value in parts.items() if value}, safe=",")
+        with self._database.reading() as session:
+            levels = {
+                key: system_level(
+                    session, board, key, self._store, without=without, with_autoais=with_autoais or key != JUDGED
+                )
+                for key in (_EM, JUDGED)
+            }
+            questions = instance_level(session, board, without)
+            smallest = {key: detectable(session, board, key) for key in (_EM, JUDGED, HUMAN)}
+        drawn: list[Any] = []
+        for key, level in levels.items():
+            figure = scatter(level, board.synthetic) if level.points else None
+            drawn += [plot(figure), render("fit.html", level=level, key=key, titles=ARCHITECTURES, board=board)]
+        return [
+            render("correlations.html", query=query, board=board, levels=levels),
+            *drawn,
+            render(
+                "correlation_tables.html", board=board, questions=questions, gaps=architecture_gaps(board),
+                smallest=smallest, titles=ARCHITECTURES,
+            ),
+        ]  # fmt: skip
+
+    def _nothing(self) -> list[Any]:
+        return [plot(None), "", plot(None), ""]

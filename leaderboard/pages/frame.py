@@ -1,0 +1,47 @@
+"""What every page begins with, and what its callbacks have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from core.database import Database
+from leaderboard.benchmarks import choices
+from leaderboard.pages.render import render
+
+QUIET: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
+"""How callbacks run: at once, with nothing drawn over what is shown, and not part of a public API."""
+
+# The query of what is shown goes to the address bar; plots are saved by the browser that drew them.
+SCRIPT = """
+const sync = () => {
+  const shown = element.querySelector('[data-query]');
+  if (shown) history.replaceState(null, '', shown.dataset.query || location.pathname);
+};
+watch('value', sync);
+"""
+
+
+def header(title: str, here: str) -> None:
+    """The product's name and the ways to the other pages."""
+    gr.Navbar(visible=False)
+    gr.HTML(render("header.html", title=title, here=here), js_on_load=None, apply_default_css=False, elem_id="header")
+
+
+def benchmark_choices(database: Database, wanted: str) -> tuple[list[tuple[str, str]], str]:
+    """The benchmarks there are, and the wanted one or else the first; empty where there is none."""
+    with database.reading() as session:
+        there = choices(session)
+    ids = [benchmark_id for _, benchmark_id in there]
+    return there, wanted if wanted in ids else next(iter(ids), "")
+
+
+def plot(figure: dict[str, Any] | None) -> Any:
+    """A figure as Gradio's plot component takes it."""
+    if figure is None:
+        return gr.update(value=None, visible=False)
+    import orjson
+    from gradio.components.plot import PlotData
+
+    return gr.update(value=PlotData(type="plotly", plot=orjson.dumps(figure).decode()), visible=True)
