@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import gzip
+import io
 import shlex
 import zlib
 from pathlib import Path
@@ -65,23 +67,18 @@ def unpack(data: bytes, limits: Limits) -> bytes:
     allowed = min(limits.unpacked_bytes, max(limits.ratio * len(data), _SMALL))
     pieces: list[bytes] = []
     size = 0
-    rest = data
-    while rest.startswith(GZIP):
-        member = zlib.decompressobj(wbits=31)
-        while not member.eof:
-            try:
-                piece = member.decompress(rest, min(_CHUNK, allowed - size + 1))
-            except zlib.error as error:
-                raise BadFile("unreadable", f"The gzip file is damaged ({error}). Pack it again.") from None
-            size += len(piece)
-            if size > allowed:
-                raise _too_much(len(data), allowed, limits)
-            if not piece and not member.eof:
-                raise BadFile("unreadable", "The gzip file ends too early. Pack it or send it again.")
-            pieces.append(piece)
-            rest = member.unused_data if member.eof else member.unconsumed_tail
-    if rest.strip(b"\0"):
-        raise BadFile("unreadable", "The gzip file has other bytes behind its end. Pack it again.")
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            while piece := stream.read(_CHUNK):
+                pieces.append(piece)
+                size += len(piece)
+                if size > allowed:
+                    raise _too_much(len(data), allowed, limits)
+    except EOFError:
+        raise BadFile("unreadable", "The gzip file ends too early. Pack it or send it again.") from None
+    except (OSError, zlib.error):
+        message = "The gzip file is damaged, or there are other bytes behind its end. Pack it again."
+        raise BadFile("unreadable", message) from None
     unpacked = b"".join(pieces)
     if unpacked.startswith(GZIP):
         raise BadFile("wrong_type", "The file is gzipped twice. Unpack it once.")
