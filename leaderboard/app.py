@@ -15,6 +15,7 @@ from core.database import Database
 from core.settings import Settings
 from leaderboard.cache import Boards
 from leaderboard.pages.board_page import BoardPage
+from leaderboard.pages.compare_page import ComparePage
 from leaderboard.pages.correlations_page import CorrelationsPage
 from leaderboard.pages.frame import header
 from leaderboard.pages.theme import THEME
@@ -35,4 +36,7 @@ def build(database: Database, settings: Settings) -> gr.Blocks:
     with app.route("Correlations", "/correlations", show_in_navbar=False):
         header("Correlations", "correlations")
         CorrelationsPage(database, boards, store).add(app)
+    with app.route("Compare", "/compare", show_in_navbar=False):
+        header("Compare two systems", "compare")
+        ComparePage(database, boards, store).add(app)
     return app

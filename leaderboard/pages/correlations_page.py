@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 import gradio as gr
 
@@ -12,7 +11,7 @@ from core.architectures import ARCHITECTURES
 from core.database import Database
 from leaderboard.cache import Boards
 from leaderboard.correlate import HUMAN, JUDGED, architecture_gaps, detectable, instance_level, system_level
-from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices, plot
+from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices, plot, query_of
 from leaderboard.pages.render import render
 from leaderboard.plots import scatter
 from scorer.statistics.resamples import ResampleStore
@@ -92,8 +91,7 @@ class CorrelationsPage:
     def show(self, benchmark: str, without: Sequence[str], with_autoais: bool) -> list[Any]:
         """The two fits, what they say in words, and the tables."""
         board = self._boards.get(benchmark)
-        parts = {"benchmark": benchmark, "without": ",".join(without), "with_autoais": "1" if with_autoais else ""}
-        query = "?" + urlencode({key: value for key, value in parts.items() if value}, safe=",")
+        query = query_of(benchmark=benchmark, without=",".join(without), with_autoais="1" if with_autoais else "")
         with self._database.reading() as session:
             levels = {
                 key: system_level(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 import gradio as gr
 
@@ -23,6 +24,15 @@ watch('value', sync);
 """
 
 
+# Buttons inside the HTML carry the value that a control takes; the control's own event follows.
+CHOOSE = """
+element.addEventListener('click', event => {
+  const button = event.target.closest('[data-choose]');
+  if (button) trigger('click', {choose: button.dataset.choose});
+});
+"""
+
+
 def header(title: str, here: str) -> None:
     """The product's name and the ways to the other pages."""
     gr.Navbar(visible=False)
@@ -35,6 +45,19 @@ def benchmark_choices(database: Database, wanted: str) -> tuple[list[tuple[str, 
         there = choices(session)
     ids = [benchmark_id for _, benchmark_id in there]
     return there, wanted if wanted in ids else next(iter(ids), "")
+
+
+def query_of(**parts: Any) -> str:
+    """A URL query of the parts that hold something."""
+    return "?" + urlencode({key: value for key, value in parts.items() if value}, safe=",:")
+
+
+def page_number(given: Any) -> int:
+    """A page from 1 on, whatever was typed."""
+    try:
+        return max(int(given), 1)
+    except (TypeError, ValueError, OverflowError):
+        return 1
 
 
 def plot(figure: dict[str, Any] | None) -> Any:

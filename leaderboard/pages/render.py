@@ -20,7 +20,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"percent": percent, "coordinate": coordinate, "place": place, "day": day}
+    made.filters |= {"percent": percent, "coordinate": coordinate, "place": place, "day": day, "pvalue": pvalue}
     return made
 
 
@@ -47,6 +47,13 @@ def place(rank: Rank | None) -> str:
     if rank is None:
         return "n/a"
     return str(rank.best) if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
+
+
+def pvalue(p: float | None) -> str:
+    """Two figures, and a bound where it is tiny."""
+    if p is None:
+        return "n/a"
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}" if p < 0.01 else f"{p:.2f}"
 
 
 def day(moment: datetime | None) -> str:
