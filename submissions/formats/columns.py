@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from submissions.formats.findings import Findings, excerpt
@@ -33,8 +34,8 @@ class Columns:
 
     def check(self, findings: Findings) -> None:
         """Report two columns that mean the same, renamed columns, and columns that are not used."""
-        targets = [target for target in self.kept.values() if target is not None]
-        for target in sorted({target for target in targets if targets.count(target) > 1}):
+        meanings = Counter(target for target in self.kept.values() if target is not None)
+        for target in (target for target, times in meanings.items() if times > 1):
             names = listed([found for found, kept in self.kept.items() if kept == target])
             findings.problem("wrong_header", f"More than one column means “{target}”: {names}. Keep one of them.")
         renamed = [found for found, target in self.kept.items() if target not in (None, found)]

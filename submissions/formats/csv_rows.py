@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
 
 from submissions.formats.cells import check_cell
@@ -111,7 +112,7 @@ def _bad_quotes(error: csv.Error, lines: _Lines, row: int) -> BadFile:
 
 
 def _targets(header: list[str], columns: Columns) -> list[str | None]:
-    repeated = sorted({name for name in header if header.count(name) > 1})
+    repeated = [name for name, times in Counter(header).items() if times > 1]
     if repeated:
         raise BadFile("wrong_header", f"The header names a column twice: {listed(repeated)}. Keep one of each.")
     bad = next((name for name in header if "\0" in name), None)

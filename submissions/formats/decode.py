@@ -139,7 +139,7 @@ def _first_bad_byte(data: bytes) -> int | None:
 def _not_utf8(data: bytes, bad: int, name: str) -> BadFile:
     line_start = max(data.rfind(b"\n", 0, bad), data.rfind(b"\r", 0, bad)) + 1
     start = excerpt(data[line_start : line_start + 400].decode("cp1252", "replace"))
-    line = len(data[:bad].splitlines()) + (line_start == bad)
+    line = max(data.count(b"\n", 0, bad), data.count(b"\r", 0, bad)) + 1
     sample = data[max(0, bad - 65536) : bad + 65536]
     control = sum(sample.count(bytes([code])) for code in (*range(9), *range(14, 32)))
     if control > len(sample) / 50:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 from submissions.formats.findings import BadFile, excerpt
@@ -41,8 +42,7 @@ class Decoder:
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         values = dict(pairs)
         if len(values) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
             self.faults.append(("duplicate_key", f"The key “{excerpt(twice)}” stands twice in one object. Keep one."))
         return values
 

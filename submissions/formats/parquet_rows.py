@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,9 +42,10 @@ def _check_schema(source: Any, columns: Columns, limits: Limits, findings: Findi
         largest = readable_size(limits.unpacked_bytes)
         raise BadFile("too_large", f"The file unpacks to {readable_size(unpacked)}; the most allowed is {largest}.")
     schema = source.schema_arrow
+    twice = next((name for name, times in Counter(schema.names).items() if times > 1), None)
+    if twice is not None:
+        raise BadFile("wrong_header", f"The column “{excerpt(twice)}” stands twice. Keep one of them.")
     for name in schema.names:
-        if schema.names.count(name) > 1:
-            raise BadFile("wrong_header", f"The column “{excerpt(name)}” stands twice. Keep one of them.")
         target = columns.add(name)
         if target is not None:
             _check_type(name, schema.field(name).type, findings)

@@ -81,8 +81,6 @@ def test_literals_are_kept_as_typed(kind: str, literal: str, text: str) -> None:
     ],
 )
 def test_bad_rows_are_reported_with_their_number(kind: str, bad: str, error: str) -> None:
-    if kind == "jsonl" and "\n" in bad:
-        pytest.skip("a line end parts rows in JSON Lines")
     report = refused(rows_of(kind, row('"a"'), bad, row('"b"', '"q three"')))
     place = report.places[0]
     assert (place.kind, place.row) == (error, 2)
@@ -138,11 +136,11 @@ def test_keys_may_come_in_any_order_and_nested_values_elsewhere_do_no_harm() -> 
     assert "“ctxs”, “metadata”" in accepted.report.notes[0]
 
 
-@pytest.mark.parametrize("size", [1, 7, 1_000_000, 2_500_000])
+@pytest.mark.parametrize("size", [1, 7, 400_000])
 def test_arrays_larger_than_the_window(size: int) -> None:
     rows = [{"question": question.text, "answer": "é" * size, "attribution": ""} for question in BENCHMARK]
     limits = Limits(field_bytes=10_000_000)
-    for pad in range(3):
+    for pad in range(2):
         accepted = accept(b" " * (2**20 - pad) + write("json", rows), BENCHMARK, limits=limits)
         assert [len(prediction.answer) for prediction in accepted.predictions] == [size] * 3
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from core.errors import Refused, TooLarge
 from core.records import Place, Report
 from submissions.formats import Findings, Limits, excerpt
+from submissions.formats.predictions import COUNTS
 from submissions.report import places_left_out, refusal, report_to_dict, report_to_text
 from tests.formats_writers import accept, questions, write
+
+ROOT = Path(__file__).resolve().parents[2]
 
 BENCHMARK = questions("q one", "q two")
 
@@ -78,3 +83,26 @@ def test_problems_go_before_warnings_and_all_kinds_have_a_part() -> None:
         "Row 0: f The same kind of problem was found in 2 more places.",
     )
     json.dumps(report_to_dict(report))
+
+
+def test_the_guide_names_every_kind_and_its_example_is_accepted() -> None:
+    guide = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "submissions" / "formats").glob("*.py"))
+    kinds = set(re.findall(r'(?:BadFile|problem|warn)\(\s*"(\w+)"', source))
+    assert {"quoting", "wrong_type", "no_match", "unknown_attribution"} <= kinds
+    assert {kind for kind in kinds | set(COUNTS) if f"`{kind}`" not in guide} == set()
+    example = guide.split("```csv\n")[1].split("```")[0]
+    asked = ("when did the first woman go to space", "who wrote the novel emma", "what is the answer nobody found")
+    report = accept(example.encode(), questions(*asked)).report
+    assert (report.fatal, report.counts["matched"], report.counts["empty_answer"]) == ((), 3, 1)
+    line = guide.split("```json\n")[1].split("```")[0]
+    assert accept(line.encode(), questions(*asked)).report.counts["matched"] == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_huge_header_takes_linear_time(kind: str) -> None:
+    names = [f"c{number}" for number in range(200_000)]
+    data = ",".join(names) + "\n" if kind == "csv" else json.dumps(dict.fromkeys(names, 1))
+    report = accept(data.encode(), BENCHMARK).report
+    assert "and 199,980 more" in report.fatal[0]
+    assert len(report.fatal[0]) < 2000
