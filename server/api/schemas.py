@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from apiflask import Schema, fields
 from apiflask.validators import Length, OneOf
+from marshmallow import EXCLUDE, RAISE
 
 from core.architectures import ARCHITECTURES
 
@@ -57,7 +58,10 @@ class ValidationOut(Schema):
 
 
 class ValidationIn(Schema):
-    """A file and the benchmark that it is for."""
+    """A file and the benchmark that it is for; a submission's other fields may stand beside them."""
+
+    class Meta:
+        unknown = EXCLUDE
 
     file = fields.File(  # type: ignore[no-untyped-call]
         required=True, metadata={"description": "CSV, TSV, JSONL, JSON or Parquet; may be gzipped."}
@@ -67,6 +71,9 @@ class ValidationIn(Schema):
 
 class SubmissionIn(ValidationIn):
     """A file, the benchmark that it is for, and what to say of the system."""
+
+    class Meta:
+        unknown = RAISE
 
     system = fields.String(required=True, metadata={"description": "Name; the same name again makes a new version."})
     architecture = fields.String(load_default="unknown", validate=OneOf(list(ARCHITECTURES)))

@@ -1,0 +1,36 @@
+"""The whole service on a real socket, in a thread, for tests that need one."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from server import app
+from server.bootstrap import Services
+
+
+@contextmanager
+def serving(services: Services) -> Iterator[str]:
+    """Serve on a free port of 127.0.0.1 for the time of the block; gives the address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(app.create(services), host="127.0.0.1", port=port, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    for _ in range(600):
+        if server.started or not thread.is_alive():
+            break
+        time.sleep(0.05)
+    assert server.started, "the server did not start"
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive(), "the server did not stop"
