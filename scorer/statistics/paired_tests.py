@@ -14,6 +14,8 @@ Indices = NDArray[np.intp]
 # Differences of rates that agree to this many binary places are one difference, not two.
 _PLACES = 40
 _PAIRS_AT_ONCE = 256
+# Below this share of the two variances, their difference has lost the digits that p needs.
+_KEEPS_DIGITS = 1e-4
 
 
 class TTests(NamedTuple):
@@ -51,18 +53,52 @@ def paired_t(values: Floats, first: Indices, second: Indices) -> TTests:
     """
     from scipy.stats import ttest_1samp
 
-    t, p = np.full(len(first), np.nan), np.ones(len(first))
+    if np.isin(values, (0, 1)).all():
+        return _paired_t_of_binary(values, first, second)
+    t, p, close = _by_covariance(values, first, second)
     constant = np.zeros(len(first), dtype=bool)
-    for start in range(0, len(first), _PAIRS_AT_ONCE):
-        part = slice(start, start + _PAIRS_AT_ONCE)
+    doubtful = np.flatnonzero(close)
+    for start in range(0, len(doubtful), _PAIRS_AT_ONCE):
+        part = doubtful[start : start + _PAIRS_AT_ONCE]
         block = differences(values, first[part], second[part])
         same = block.min(axis=0) == block.max(axis=0)
         constant[part] = same
-        p[part][same & (block[0] != 0)] = min(1.0, 2.0 ** (1 - len(values)))
+        t[part[same]] = np.nan
+        p[part[same]] = np.where(block[0, same] != 0, min(1.0, 2.0 ** (1 - len(values))), 1.0)
         if not same.all():
             found = ttest_1samp(block[:, ~same], 0.0, axis=0)
-            t[part][~same], p[part][~same] = found.statistic, found.pvalue
+            t[part[~same]], p[part[~same]] = found.statistic, found.pvalue
     return TTests(t, p, constant)
+
+
+def _by_covariance(values: Floats, first: Indices, second: Indices) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """t and p of all pairs from one matrix of covariances, and where too few digits are left to trust them."""
+    from scipy.special import stdtr
+
+    n = len(values)
+    means = values.mean(axis=0)
+    centred = values - means
+    sums = centred.T @ centred
+    own = np.diag(sums)
+    spread = own[first] + own[second] - 2 * sums[first, second]
+    close = (spread <= _KEEPS_DIGITS * (own[first] + own[second])) | (n < 2)
+    se = np.sqrt(np.where(close, 1.0, spread) / max(n - 1, 1) / n)
+    t = (means[first] - means[second]) / se
+    return t, np.asarray(2 * stdtr(max(n - 1, 1), -np.abs(t))), close
+
+
+def _paired_t_of_binary(values: Floats, first: Indices, second: Indices) -> TTests:
+    """The same from counts alone, exact in whole numbers: one matrix product serves every pair."""
+    from scipy.special import stdtr
+
+    n, right = len(values), values.sum(axis=0)
+    both = (values.T @ values)[first, second]
+    total, squares = right[first] - right[second], right[first] + right[second] - 2 * both
+    constant = (squares == 0) | (np.abs(total) == n)
+    spread = np.where(constant, 1.0, n * squares - total**2) / max(n - 1, 1)
+    t = np.where(constant, np.nan, total / np.sqrt(spread))
+    alike = np.where(total == 0, 1.0, min(1.0, 2.0 ** (1 - n)))
+    return TTests(t, np.where(constant, alike, 2 * stdtr(max(n - 1, 1), -np.abs(t))), constant)
 
 
 def mcnemar(values: Floats, first: Indices, second: Indices) -> McNemarTests:

@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 
 # Questions drawn per block. Part of the recipe: another value gives other resamples for the same seed.
 _BLOCK_CELLS = 2_000_000
+# Counts multiplied at once: few large products, as each one waits for all threads of the linear algebra library.
+_PRODUCT_CELLS = 8_000_000
 # Counts beyond this many bytes are drawn anew at each use instead of being kept.
 _KEEP_BYTES = 256 * 2**20
 # Every integer up to here is exact in float32, so sums of counts are too.
@@ -31,9 +33,9 @@ class Resamples:
         self.count = count
         self.seed = seed
         self._rows = max(1, _BLOCK_CELLS // max(n, 1))
-        self._kept: tuple[NDArray[np.uint8 | np.uint32], ...] | None = None
+        self._kept: NDArray[np.uint8 | np.uint32] | None = None
         if n * count <= _KEEP_BYTES:
-            self._kept = tuple(self._draw_block(start) for start in range(0, count, self._rows))
+            self._kept = np.concatenate([self._draw_block(start) for start in range(0, count, self._rows)])
 
     @classmethod
     def draw(cls, n: int, resamples: int, seed: int) -> Resamples:
@@ -43,12 +45,13 @@ class Resamples:
     @property
     def nbytes(self) -> int:
         """Bytes held in memory for the counts."""
-        return sum(block.nbytes for block in self._kept or ())
+        return 0 if self._kept is None else self._kept.nbytes
 
     def blocks(self) -> Iterator[tuple[int, NDArray[np.uint8 | np.uint32]]]:
         """Yield (first row, counts of shape (rows, n)) in order; bounded in memory whatever n is."""
-        for index, start in enumerate(range(0, self.count, self._rows)):
-            yield start, self._kept[index] if self._kept is not None else self._draw_block(start)
+        rows = self._rows if self._kept is None else max(1, _PRODUCT_CELLS // max(self.n, 1))
+        for start in range(0, self.count, rows):
+            yield start, self._draw_block(start) if self._kept is None else self._kept[start : start + rows]
 
     def totals(self, values: ArrayLike) -> Floats:
         """Sum of the drawn values: (n,) to (count,), (n, m) to (count, m).

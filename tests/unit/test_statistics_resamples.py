@@ -50,6 +50,7 @@ def test_a_matrix_too_large_to_keep_is_drawn_anew_alike(monkeypatch):
 
 def test_many_blocks_agree_with_a_direct_product(monkeypatch):
     monkeypatch.setattr(module, "_BLOCK_CELLS", 700)
+    monkeypatch.setattr(module, "_PRODUCT_CELLS", 1_100)
     resamples = Resamples.draw(100, 55, 2)
     values = np.random.default_rng(1).random((100, 4))
     assert resamples.means(values) == pytest.approx(counts(resamples) @ values / 100, rel=1e-12)
