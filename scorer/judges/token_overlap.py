@@ -14,21 +14,21 @@ VERSION = 1
 _WORD = re.compile(r"\w+")
 _STATEMENT = re.compile(r"The answer to the question '(.*)' is '(.*)'", re.DOTALL)
 _LIST = """
-a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its
-many may me might much my no not of on or our s shall she should so than that the their them then there these they
-this those to us was we were what when where which who whom whose why will with would you your
+a an and are as at be been but by can could did do does for from had has have he her his how i if in into is
+it its many may me might much my no not of on or our s shall she should so than that the their them then there
+these they this those to us was we were what when where which who whom whose why will with would you your
 """
 _FUNCTION_WORDS = frozenset(_LIST.split())
 
 
 class TokenOverlap:
-    """A baseline, not an entailment model: a wrong name from the same passage passes as well as a right one."""
+    """A baseline, not an entailment model: a wrong name of the same passage passes like the right one."""
 
     key = "token-overlap"
     title = "Token overlap (baseline)"
     help = (
         "A baseline without a model: the geometric mean of the share of the answer's words and the share of "
-        "the question's content words that stand in the passage. It reads no meaning; compare it only with itself."
+        "the question's content words that stand in the passage. It reads no meaning: compare it with itself."
     )
     score_name = "Token overlap (baseline)"
     signature = f"judge:token-overlap@{VERSION}|tmpl:aqa"
