@@ -14,8 +14,10 @@ Indices = NDArray[np.intp]
 # Differences of rates that agree to this many binary places are one difference, not two.
 _PLACES = 40
 _PAIRS_AT_ONCE = 256
-# Below this share of the two variances, their difference has lost the digits that p needs.
+# A variance of differences below this share of the two systems' own, or below this size per question, has lost
+# the digits that p needs; such pairs are taken question by question.
 _KEEPS_DIGITS = 1e-4
+_KEEPS_SIZE = 1e-10
 
 
 class TTests(NamedTuple):
@@ -53,21 +55,33 @@ def paired_t(values: Floats, first: Indices, second: Indices) -> TTests:
     """
     from scipy.stats import ttest_1samp
 
+    # One matrix product serves all pairs: a board of hundreds of systems has tens of thousands.
     if np.isin(values, (0, 1)).all():
         return _paired_t_of_binary(values, first, second)
-    t, p, close = _by_covariance(values, first, second)
+    t, p = np.full(len(first), np.nan), np.ones(len(first))
     constant = np.zeros(len(first), dtype=bool)
-    doubtful = np.flatnonzero(close)
-    for start in range(0, len(doubtful), _PAIRS_AT_ONCE):
-        part = doubtful[start : start + _PAIRS_AT_ONCE]
+    for start in range(0, len(first), _PAIRS_AT_ONCE):
+        part = slice(start, start + _PAIRS_AT_ONCE)
         block = differences(values, first[part], second[part])
         same = block.min(axis=0) == block.max(axis=0)
         constant[part] = same
-        t[part[same]] = np.nan
-        p[part[same]] = np.where(block[0, same] != 0, min(1.0, 2.0 ** (1 - len(values))), 1.0)
+        p[part][same & (block[0] != 0)] = min(1.0, 2.0 ** (1 - len(values)))
         if not same.all():
             found = ttest_1samp(block[:, ~same], 0.0, axis=0)
-            t[part[~same]], p[part[~same]] = found.statistic, found.pvalue
+            t[part][~same], p[part][~same] = found.statistic, found.pvalue
+    return TTests(t, p, constant)
+
+
+def paired_t_of_many(values: Floats, first: Indices, second: Indices) -> TTests:
+    """`paired_t` for thousands of pairs: from one matrix of covariances, equal to it but for the last digits.
+
+    The last digits depend on the other columns, so it serves decisions (ranks), not published numbers.
+    """
+    t, p, close = _by_covariance(values, first, second)
+    constant = np.zeros(len(first), dtype=bool)
+    if close.any():
+        found = paired_t(values, first[close], second[close])
+        t[close], p[close], constant[close] = found
     return TTests(t, p, constant)
 
 
@@ -81,7 +95,8 @@ def _by_covariance(values: Floats, first: Indices, second: Indices) -> tuple[Flo
     sums = centred.T @ centred
     own = np.diag(sums)
     spread = own[first] + own[second] - 2 * sums[first, second]
-    close = (spread <= _KEEPS_DIGITS * (own[first] + own[second])) | (n < 2)
+    floor = _KEEPS_DIGITS**4 * n * max(float(np.abs(values).max(initial=0.0)), 1.0) ** 2
+    close = (spread <= _KEEPS_DIGITS * (own[first] + own[second])) | (spread <= floor) | (n < 2)
     se = np.sqrt(np.where(close, 1.0, spread) / max(n - 1, 1) / n)
     t = (means[first] - means[second]) / se
     return t, np.asarray(2 * stdtr(max(n - 1, 1), -np.abs(t))), close

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scorer.statistics.paired_tests import all_pairs_of, holm, paired_t
+from scorer.statistics.paired_tests import all_pairs_of, holm, paired_t_of_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def rank_intervals(
     if not np.isfinite(family).all() or len(family) == 0:
         raise ValueError("ranked systems need finite values on at least one question")
     first, second = all_pairs_of(len(places))
-    significant = holm(paired_t(family, first, second).p) <= alpha
+    significant = holm(paired_t_of_many(family, first, second).p) <= alpha
     ahead = family.mean(axis=0)
     first_wins = significant & (ahead[first] > ahead[second])
     second_wins = significant & (ahead[first] < ahead[second])

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ttest_rel
 from statsmodels.stats.multitest import multipletests
 
-from scorer.statistics.paired_tests import all_pairs_of, paired_t
+from scorer.statistics.paired_tests import all_pairs_of, paired_t_of_many
 from scorer.statistics.ranks import rank_intervals
 
 RNG = np.random.default_rng(3)
@@ -24,7 +24,7 @@ def tables() -> list[np.ndarray]:
 @pytest.mark.parametrize("values", tables(), ids=["binary", "shares", "nearly equal"])
 def test_every_pair_is_scipys(values: np.ndarray) -> None:
     first, second = all_pairs_of(values.shape[1])
-    found = paired_t(values, first, second)
+    found = paired_t_of_many(values, first, second)
     expected = [ttest_rel(values[:, i], values[:, j]) for i, j in zip(first, second, strict=True)]
     assert found.t == pytest.approx([each.statistic for each in expected], rel=1e-6)
     assert found.p == pytest.approx([each.pvalue for each in expected], rel=1e-6, abs=1e-300)
@@ -33,7 +33,7 @@ def test_every_pair_is_scipys(values: np.ndarray) -> None:
 def test_pairs_that_differ_nowhere_or_alike_everywhere_are_exact() -> None:
     one = RNG.random(50)
     for values in (np.column_stack([one, one, one - 0.25]), np.array([[1.0, 1.0, 0.0]] * 50)):
-        found = paired_t(values, *all_pairs_of(3))
+        found = paired_t_of_many(values, *all_pairs_of(3))
         assert found.constant.tolist() == [True, True, True]
         assert found.p.tolist() == [1.0, 2.0**-49, 2.0**-49]
 
