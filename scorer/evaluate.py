@@ -19,7 +19,7 @@ from scorer.scoring import Evaluation, items_of, judge_predictions, score_items
 from scorer.signature import Recipe, recipe
 from scorer.statistics.resamples import ResampleStore
 from scorer.stored import find, read_predictions, store
-from submissions.labels import labels_for, labels_hash, near_labels_for
+from submissions.labels import labels_for, labels_hash, labels_stamp, near_labels_for
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class Scorer:
         judgments, passages = self._judged(benchmark, predictions, progress)
         while True:
             with self.database.reading() as session:
+                stamp = labels_stamp(session, benchmark.id)
                 labels = _labels(session, benchmark, predictions)
                 signature = self.recipe(benchmark, labels).whole(metrics.load_all())
                 existing = find(session, benchmark.id, submission.digest, signature)
@@ -81,7 +82,7 @@ class Scorer:
             with self.database.transaction() as session:
                 # Ratings change under a stronger lock on the benchmark: none does between this check and the commit.
                 session.get(BenchmarkRow, benchmark.id, with_for_update={"read": True, "key_share": True})
-                if _labels(session, benchmark, predictions).digest != labels.digest:
+                if labels_stamp(session, benchmark.id) != stamp:
                     continue
                 evaluation_id = existing or store(session, submission, found)  # type: ignore[arg-type]
                 row = session.get_one(Submission, submission_id)

@@ -38,6 +38,11 @@ class Services:
         return self.scorer_with(judges.load(self.settings.judge))
 
     @cached_property
+    def released_scorer(self) -> Scorer:
+        """The scorer under the paper's released judgments."""
+        return self.scorer_with(judges.load("released"))
+
+    @cached_property
     def ratings(self) -> Ratings:
         """The door for human ratings."""
         return Ratings(self.database, self.benchmarks, self.queue, self.settings)

@@ -4,23 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import case, update
+from sqlalchemy import case, select, update
 from sqlalchemy.orm import Session
 
 from core.queue import Claim
-from core.tables import Submission
+from core.tables import EvaluationRow, Submission
+from scorer.evaluate import Scorer
+from scorer.judges import released
 from server.bootstrap import Services
+from submissions.ratings.touched import EVALUATE_RELEASED
 
 
 def evaluate(services: Services, claim: Claim) -> None:
-    """Score a submission; the scores and the job's end are stored together."""
+    """Score a submission; the scores and the job's end are stored together.
+
+    What was scored with the paper's released judgments stays so when its labels change.
+    """
+    with services.database.reading() as session:
+        judge = session.scalar(
+            select(EvaluationRow.judge)
+            .join(Submission, Submission.evaluation_id == EvaluationRow.id)
+            .where(Submission.id == claim.subject)
+        )
+    _evaluate(services, claim, services.released_scorer if judge == released.SIGNATURE else services.scorer)
+
+
+def evaluate_released(services: Services, claim: Claim) -> None:
+    """Score a system of the paper's release with the released judgments."""
+    _evaluate(services, claim, services.released_scorer)
+
+
+def _evaluate(services: Services, claim: Claim, scorer: Scorer) -> None:
     _tell(services, claim.subject, state="running", stage="reading the predictions", progress=0.0)
 
     def progress(done: int, total: int) -> None:
         stage = f"judging: {done:,} of {total:,} pairs" if done < total else "computing metrics and intervals"
         _tell(services, claim.subject, state="running", stage=stage, progress=done / total if total else 1.0)
 
-    services.scorer.evaluate(claim.subject, lambda session: services.queue.finish(session, claim), progress)
+    scorer.evaluate(claim.subject, lambda session: services.queue.finish(session, claim), progress)
 
 
 def evaluate_failed(session: Session, subject: str, reason: str) -> None:
@@ -31,8 +52,11 @@ def evaluate_failed(session: Session, subject: str, reason: str) -> None:
     )
 
 
-JOBS: dict[str, Callable[[Services, Claim], None]] = {"evaluate": evaluate}
-FAILED: dict[str, Callable[[Session, str, str], None]] = {"evaluate": evaluate_failed}
+JOBS: dict[str, Callable[[Services, Claim], None]] = {"evaluate": evaluate, EVALUATE_RELEASED: evaluate_released}
+FAILED: dict[str, Callable[[Session, str, str], None]] = {
+    "evaluate": evaluate_failed,
+    EVALUATE_RELEASED: evaluate_failed,
+}
 
 
 def _tell(services: Services, submission_id: str, **values: object) -> None:

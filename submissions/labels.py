@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Row, Select, select
+from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from core.records import Label, Prediction
@@ -103,6 +103,17 @@ def labels_hash(labels: Mapping[int, Label], near: Mapping[int, Label] | None = 
     parts = [_spelled(at, label) for at, label in sorted(labels.items())]
     parts += ["~" + _spelled(at, label) for at, label in sorted((near or {}).items())]
     return hash_key(*parts, size=6).hex() if parts else "none"
+
+
+def labels_stamp(session: Session, benchmark_id: str) -> tuple[int, ...]:
+    """Changes whenever labels of the benchmark may have changed: batches applied and revoked, raters out and back."""
+    batches = select(func.count(RatingBatch.applied_at), func.count(RatingBatch.revoked_at)).where(
+        RatingBatch.benchmark_id == benchmark_id
+    )
+    raters = select(func.count(RaterExclusion.id), func.count(RaterExclusion.restored_at)).where(
+        RaterExclusion.benchmark_id == benchmark_id
+    )
+    return (*session.execute(batches).one(), *session.execute(raters).one())
 
 
 def raters_per_item(session: Session, benchmark_id: str) -> int:

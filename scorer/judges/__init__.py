@@ -15,6 +15,7 @@ from scorer.judges.options import Options, parse
 REGISTRY: dict[str, str] = {
     "small": "scorer.judges.small:load",
     "token-overlap": "scorer.judges.token_overlap:load",
+    "released": "scorer.judges.released:load",
     "true-t5-xxl": "scorer.judges.t5_nli:load_true",
     "t5": "scorer.judges.t5_nli:load",
     "nli": "scorer.judges.sequence_classification:load",

@@ -60,6 +60,12 @@ class Ratings:
         benchmark, file = self._read(benchmark_id, stream, name, skip_unknown)
         if not file.report.accepted:
             raise refusal(file.report)
+        return self.store(benchmark, file, name, author=author, note=note, synthetic=synthetic)
+
+    def store(
+        self, benchmark: Benchmark, file: RatingFile, name: str, *, author: str, note: str = "", synthetic: bool = False
+    ) -> RatingBatch:
+        """Store ratings that were read already; otherwise as `apply`."""
         keys = keys_of(file.ratings)
         with self.database.transaction() as session, re_evaluating(session, self.queue, benchmark.id, lambda: keys):
             before = applied_before(session, benchmark.id, file.digest)

@@ -16,6 +16,8 @@ from core.tables import BenchmarkRow, Job, PredictionRow, Submission
 from core.text import near_key, triple_key
 from submissions.labels import labels_of, near_labels_of
 
+EVALUATE_RELEASED = "evaluate-released"
+"""The kind of job that scores a system of the paper's release with the released judgments."""
 _LOOKUP = 500
 
 
@@ -122,7 +124,7 @@ def _queue_evaluations(session: Session, queue: Queue, submissions: Iterable[str
     for submission in submissions:
         waiting = session.scalars(
             select(Job)
-            .where(Job.kind == "evaluate", Job.subject == submission, Job.state == "queued")
+            .where(Job.kind.in_(("evaluate", EVALUATE_RELEASED)), Job.subject == submission, Job.state == "queued")
             .with_for_update()
         ).first()
         if waiting is None:
