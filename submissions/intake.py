@@ -140,10 +140,13 @@ def _withdraw(submission: Submission) -> None:
 
 
 def _bounded(stream: BinaryIO, limit: int) -> bytes:
-    data = stream.read(limit + 1)
-    if len(data) > limit:
-        raise TooLarge(f"The file is larger than {limit // 2**20} MiB.", "Send it compressed with gzip, or smaller.")
-    return data
+    data = bytearray()
+    while piece := stream.read(1 << 20):
+        data += piece
+        if len(data) > limit:
+            hint = "Send it compressed with gzip, or smaller."
+            raise TooLarge(f"The file is larger than {limit // 2**20} MiB.", hint)
+    return bytes(data)
 
 
 def _system(session: Session, team_id: int, card: SystemCard, reference: bool) -> System:
