@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,23 +71,18 @@ def all_pairs(
     reason = "a value is not a finite number" if resamples.n else "no questions in common"
     usable = finite[first] & finite[second] & (resamples.n > 0)
     family = np.ones(columns.shape[1], dtype=bool) if ranked is None else np.asarray(ranked, dtype=bool)
-    numbers = iter(
-        _compared(columns, first[usable], second[usable], resamples, confidence, family) if usable.any() else ()
-    )
+    # Pairs of the columns that are left stand in the same order as the usable ones among all pairs.
+    numbers = iter(_compared(columns[:, finite], resamples, confidence, family[finite]) if usable.any() else ())
     return tuple(
-        next(numbers) if able else Comparison(int(i), int(j), resamples.n, None, NONE, reason=reason)
+        replace(next(numbers), first=int(i), second=int(j))
+        if able
+        else Comparison(int(i), int(j), resamples.n, None, NONE, reason=reason)
         for i, j, able in zip(first, second, usable, strict=True)
     )
 
 
-def _compared(
-    columns: Floats,
-    first: Indices,
-    second: Indices,
-    resamples: Resamples,
-    confidence: float,
-    family: NDArray[np.bool_],
-) -> list[Comparison]:
+def _compared(columns: Floats, resamples: Resamples, confidence: float, family: NDArray[np.bool_]) -> list[Comparison]:
+    first, second = all_pairs_of(columns.shape[1])
     tests = paired_t(columns, first, second)
     inside = family[first] & family[second]
     corrected = _over_family(tests.p, inside)
@@ -140,10 +135,7 @@ def _intervals(
     binary: NDArray[np.bool_],
 ) -> tuple[list[float], list[Interval]]:
     """Differences of means and their paired bootstrap intervals: both systems see the same resamples."""
-    used = np.unique(np.concatenate([first, second]))
-    place = np.zeros(columns.shape[1], dtype=np.intp)
-    place[used] = np.arange(len(used))
-    totals, total = resamples.totals(columns[:, used]), resamples.total(columns[:, used])
+    totals, total = resamples.totals(columns), resamples.total(columns)
     gaps: list[float] = []
     found: list[Interval] = []
     for start in range(0, len(first), _PAIRS_AT_ONCE):
@@ -151,8 +143,8 @@ def _intervals(
         each = differences(columns, i, j)
         constant = each.min(axis=0) == each.max(axis=0)
         # Totals lie on one grid, so their differences are exact and ties with the estimate are seen.
-        centre = (total[place[i]] - total[place[j]]) / resamples.n
-        drawn = (totals[:, place[i]] - totals[:, place[j]]) / resamples.n
+        centre = (total[i] - total[j]) / resamples.n
+        drawn = (totals[:, i] - totals[:, j]) / resamples.n
         parts = ends(drawn, centre, acceleration(each - each.mean(axis=0)), confidence)
         rows = zip(*(part.tolist() for part in parts), strict=True)
         for at, (low, high, se, corrected) in enumerate(rows):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +17,7 @@ from statsmodels.stats.multitest import multipletests
 
 from scorer.statistics.comparisons import SAME_DIFFERENCE, SAME_EVERYWHERE, all_pairs, compare
 from scorer.statistics.intervals import wilson
-from scorer.statistics.paired_tests import all_pairs_of, holm
+from scorer.statistics.paired_tests import all_pairs_of, differences, holm, paired_t
 from scorer.statistics.ranks import Rank, rank_intervals
 from scorer.statistics.resamples import Resamples
 
@@ -199,6 +200,29 @@ def test_never_nan(values):
         assert all(np.isfinite(number) for number in numbers if number is not None)
         assert 0 <= each.p <= each.p_holm <= 1
         assert (each.t is None) == (each.reason is not None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    values=arrays(
+        np.float64, st.tuples(st.integers(2, 30), st.just(4)), elements=st.sampled_from([0, 1, 0.5, 0.1, 0.1 + 1e-9])
+    )
+)
+def test_t_from_covariances_is_that_of_the_differences(values):
+    first, second = all_pairs_of(4)
+    found = paired_t(values, first, second)
+    for at, (i, j) in enumerate(zip(first, second, strict=True)):
+        each = differences(values, first[at : at + 1], second[at : at + 1])[:, 0]
+        if np.ptp(each) == 0:
+            assert found.constant[at]
+            assert np.isnan(found.t[at])
+            assert found.p[at] == (1 if each[0] == 0 else min(1, 2.0 ** (1 - len(values))))
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                direct = ttest_rel(values[:, i], values[:, j])
+            # Differences of 1e-9 keep three digits on the grid of 2**-40.
+            assert (found.t[at], found.p[at]) == pytest.approx((direct.statistic, direct.pvalue), rel=1e-3)
 
 
 @given(p=arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1)))

@@ -1,0 +1,1 @@
+"""Side-by-side performance scripts: `python -m benchmarks.NAME --json`."""
