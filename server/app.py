@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -38,7 +39,10 @@ def _mount_board(app: Starlette, services: Services) -> None:
 
     blocks = build(services.database, services.settings)
     # The board takes no files, so gradio's own upload route gets next to no room.
-    gradio.mount_gradio_app(app, blocks, path=BOARD, show_error=False, max_file_size="1kb", **MOUNT)
+    with warnings.catch_warnings():
+        # Gradio warns that an app of several pages is not rendered on the server; that is what MOUNT asks for.
+        warnings.filterwarnings("ignore", message="SSR mode")
+        gradio.mount_gradio_app(app, blocks, path=BOARD, show_error=False, max_file_size="1kb", **MOUNT)
 
 
 async def _to_board(request: Request) -> RedirectResponse:
