@@ -157,7 +157,7 @@ def _details(row: BenchmarkRow) -> Any:
     if row.description:
         shown.add_row("Description", escape(row.description))
     shown.add_row("Questions", f"{row.question_count:,}, of which humans rate {row.rated_count:,}")
-    shown.add_row("Raters per item", str(row.raters_per_item))
+    shown.add_row("Raters", f"{row.raters_per_item} per answer")
     shown.add_row("Ranked from", f"{row.minimum_coverage:.0%} of the questions answered")
     shown.add_row("Passages", f"{row.corpus_size:,}")
     shown.add_row("Content hash", row.content_hash)

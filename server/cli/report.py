@@ -14,12 +14,12 @@ from core.records import Interval, Score
 from server.cli.console import stderr, table
 
 if TYPE_CHECKING:
-    from core.records import Report
+    from core.records import Place, Report
     from scorer.outputs import Outputs
     from submissions.formats import Accepted
 
 _METHODS = {"bca": "BCa", "percentile": "percentile", "wilson": "Wilson", "none": "–"}
-_PLACES = 10
+_ROWS = 5
 _STATES = {"queued": "yellow", "running": "cyan", "scored": "green", "failed": "red"}
 
 
@@ -36,16 +36,24 @@ def accepted_report(accepted: Accepted) -> Accepted:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """The counts that are not zero, the notes and the first places."""
-    counts = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in report.counts.items() if n)
-    console.print(f"[bold]Report[/]  {counts}")
+    """Rows and matches, then each kind of remark with its count and the first rows it was found in."""
+    rows, matched = report.counts.get("rows", 0), report.counts.get("matched", 0)
+    console.print(f"[bold]Report[/]  {rows:,} rows, {matched:,} matched")
+    for kind, n in report.counts.items():
+        if n and kind not in ("rows", "matched"):
+            places = [place for place in report.places if place.kind == kind]
+            told = escape(places[0].message) if places else ""
+            console.print(f"  [yellow]{n:,} {kind.replace('_', ' ')}[/]{_rows(places, n)}  [dim]{told}[/]")
     for note in report.notes:
-        console.print(f"  [dim]note[/] {escape(note)}")
-    for place in report.places[:_PLACES]:
-        where = f"row {place.row:,}" if place.row is not None else "file"
-        console.print(f"  [yellow]{where}[/] {escape(place.message)}")
-    if len(report.places) > _PLACES:
-        console.print(f"  [dim]… and {len(report.places) - _PLACES:,} more; scores.json lists them[/]")
+        console.print(f"  [dim]{escape(note)}[/]")
+
+
+def _rows(places: Sequence[Place], n: int) -> str:
+    numbers = [f"{place.row:,}" for place in places[:_ROWS] if place.row is not None]
+    if not numbers:
+        return ""
+    more = ", …" if n > len(numbers) else ""
+    return f" (row{'s' if n > 1 else ''} {', '.join(numbers)}{more})"
 
 
 def print_scores(outputs: Outputs, score_name: str, report: Report, console: Console) -> None:

@@ -50,7 +50,8 @@ def worker(
     logging.basicConfig(level=logging.INFO, format=_LOG)
     hands = Worker(services(), queues)
     if until_idle:
-        stdout().print(f"{hands.run_until_idle():,} jobs done.")
+        done = hands.run_until_idle()
+        stdout().print(f"{done:,} job{'' if done == 1 else 's'} done.")
         return
     for sign in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sign, lambda _number, _frame: hands.stop())
