@@ -11,12 +11,14 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 
 import gradio as gr
 
+from core.benchmark import Benchmarks
 from core.database import Database
 from core.settings import Settings
 from leaderboard.cache import Boards
 from leaderboard.pages.board_page import BoardPage
 from leaderboard.pages.compare_page import ComparePage
 from leaderboard.pages.correlations_page import CorrelationsPage
+from leaderboard.pages.examples_page import ExamplesPage
 from leaderboard.pages.frame import header
 from leaderboard.pages.theme import THEME
 from scorer.statistics.resamples import ResampleStore
@@ -39,4 +41,7 @@ def build(database: Database, settings: Settings) -> gr.Blocks:
     with app.route("Compare", "/compare", show_in_navbar=False):
         header("Compare two systems", "compare")
         ComparePage(database, boards, store).add(app)
+    with app.route("Examples", "/examples", show_in_navbar=False):
+        header("Examples", "examples")
+        ExamplesPage(database, boards, Benchmarks(database, settings.data_path)).add(app)
     return app
