@@ -16,6 +16,11 @@ from core.errors import AqaError, Unavailable
 log = logging.getLogger("aqa.web")
 
 _CODES = {401: "not_signed_in", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_MESSAGES = {
+    404: "There is nothing at this address.",
+    405: "This address does not take that method.",
+    413: "A field or the file is larger than this service takes.",
+}
 _HINTS = {
     404: "Check the address.",
     405: "Use one of the methods in the Allow header.",
@@ -78,7 +83,8 @@ def respond(error: AqaError) -> Response:
 
 
 def _from_http(error: HTTPException) -> AqaError:
-    return _plain(error.code or 500, error.description or error.name)
+    status = error.code or 500
+    return _plain(status, _MESSAGES.get(status) or error.description or error.name)
 
 
 def _plain(status: int, message: str | None) -> Failure:

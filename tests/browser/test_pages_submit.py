@@ -127,7 +127,7 @@ def test_a_file_over_the_limit_is_not_sent(context: BrowserContext, small_servic
     page.get_by_label("File", exact=True).set_input_files(file(b"x" * (2**20 + 1)))
     page.get_by_role("button", name="Validate only").click()
     expect(page.get_by_role("alert")).to_contain_text("larger than 1 MiB")
-    assert sent == []
+    assert "POST" not in sent
 
 
 def test_without_javascript(chromium: Browser, small_service: tuple[str, Services]) -> None:
