@@ -16,7 +16,7 @@ from scorer import judges
 from scorer.evaluate import Scorer
 from scorer.statistics.resamples import ResampleStore
 from submissions.intake import Intake
-from submissions.ratings import Raters, Ratings
+from submissions.ratings import Assignments, Raters, Ratings, Sheets
 
 
 @dataclass
@@ -51,6 +51,16 @@ class Services:
     def raters(self) -> Raters:
         """Which raters count."""
         return Raters(self.database, self.benchmarks, self.queue)
+
+    @cached_property
+    def sheets(self) -> Sheets:
+        """Rating sheets."""
+        return Sheets(self.database, self.benchmarks)
+
+    @cached_property
+    def assignments(self) -> Assignments:
+        """Raters at work."""
+        return Assignments(self.database, self.benchmarks, self.queue)
 
     def scorer_with(self, judge: Judge) -> Scorer:
         """A scorer under another judge."""

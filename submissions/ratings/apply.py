@@ -14,13 +14,14 @@ from core.database import Database
 from core.errors import Conflict, NotFound, TooLarge
 from core.queue import Queue
 from core.settings import Settings
-from core.tables import RatingBatch, RatingRow
+from core.tables import RatingBatch, RatingRow, SheetRow
 from core.tables.base import utc_now
 from submissions.formats import Limits
 from submissions.ratings.preview import Preview, applied_before, keys_of, preview
 from submissions.ratings.pseudonyms import pseudonyms
 from submissions.ratings.read import Ground, Rating, RatingFile, read_ratings
-from submissions.ratings.touched import Key, re_evaluating
+from submissions.ratings.sheets import sheet_rows
+from submissions.ratings.touched import keys_in, re_evaluating
 from submissions.report import refusal
 
 
@@ -85,16 +86,14 @@ class Ratings:
 
         Raises `NotFound`, and `Conflict` if it was revoked before.
         """
-        with self.database.reading() as session:
-            benchmark_id = _batch(session, batch_id).benchmark_id
-        with (
-            self.database.transaction() as session,
-            re_evaluating(session, self.queue, benchmark_id, lambda: keys_in(session, batch_id)),
-        ):
-            batch = _batch(session, batch_id)
+        with self.database.transaction() as session:
+            batch = session.get(RatingBatch, batch_id, with_for_update=True)
+            if batch is None:
+                raise NotFound(f"There is no rating batch {batch_id}.", "`aqa ratings list` shows all.")
             if batch.revoked_at is not None:
                 raise Conflict(f"Batch {batch_id} was revoked before, by {batch.revoked_by}.")
-            batch.revoked_at, batch.revoked_by = utc_now(), by[:80]
+            with re_evaluating(session, self.queue, batch.benchmark_id, lambda: keys_in(session, batch_id)):
+                batch.revoked_at, batch.revoked_by = utc_now(), by[:80]
         return batch
 
     def batches(self, benchmark_id: str | None = None) -> list[RatingBatch]:
@@ -112,8 +111,15 @@ class Ratings:
         if len(data) > limits.file_bytes:
             raise TooLarge(f"The file is larger than {self.settings.max_file_mb} MiB.", "Send it gzipped or in parts.")
         resolve = self.benchmarks.corpus(benchmark).resolve
-        ground = Ground(benchmark.questions, resolve, pseudonyms(self.database).of, limits, skip_unknown)
+        ground = Ground(
+            benchmark.questions, resolve, pseudonyms(self.database).of, limits, skip_unknown,
+            lambda names: self._sheet_rows(benchmark.id, names),
+        )  # fmt: skip
         return benchmark, read_ratings(data, name, ground)
+
+    def _sheet_rows(self, benchmark_id: str, names: Sequence[str]) -> dict[str, SheetRow]:
+        with self.database.reading() as session:
+            return sheet_rows(session, benchmark_id, names)
 
 
 def insert_ratings(session: Session, batch: RatingBatch, ratings: Sequence[Rating]) -> None:
@@ -128,16 +134,3 @@ def insert_ratings(session: Session, batch: RatingBatch, ratings: Sequence[Ratin
         for r in ratings
     ]  # fmt: skip
     session.execute(insert(RatingRow), rows)
-
-
-def keys_in(session: Session, batch_id: int) -> list[Key]:
-    """The different triples of a stored batch."""
-    query = select(RatingRow.position, RatingRow.triple, RatingRow.near).where(RatingRow.batch_id == batch_id)
-    return [Key(*row) for row in session.execute(query.distinct())]
-
-
-def _batch(session: Session, batch_id: int) -> RatingBatch:
-    batch = session.get(RatingBatch, batch_id)
-    if batch is None:
-        raise NotFound(f"There is no rating batch {batch_id}.", "`aqa ratings list` shows all.")
-    return batch

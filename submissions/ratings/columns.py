@@ -11,7 +11,7 @@ RATER_LEVEL = "rater-level"
 PRE_AGGREGATED = "pre-aggregated"
 COLUMNS = (
     "id", "question", "answer", "attribution", "human_rating", "rater", "interpretable", "supported",
-    "known", "system", "note", "rated_at",
+    "known", "system", "note", "rated_at", "sheet_row",
 )  # fmt: skip
 _NEEDED = {RATER_LEVEL: ("rater", "interpretable", "supported"), PRE_AGGREGATED: ("human_rating",)}
 _YES_NO = {"y": True, "yes": True, "n": False, "no": False}

@@ -11,6 +11,7 @@ from core.records import Question, Report
 from core.text import near_key, triple_key
 from submissions.formats import Findings, Limits, QuestionIndex, RawRow, Table, TableRow, excerpt, read_table
 from submissions.ratings.columns import COLUMNS, PRE_AGGREGATED, RATER_LEVEL, answers_of, check_header, kind_of
+from submissions.ratings.returned import SheetRows, restore
 
 COUNTS = (
     "rows",
@@ -24,6 +25,8 @@ COUNTS = (
     "no_rater",
     "rated_twice",
     "repeated_row",
+    "unknown_sheet_row",
+    "not_filled_in",
 )
 Resolve = Callable[[Sequence[str]], Mapping[str, str | None]]
 
@@ -69,13 +72,16 @@ class Ground:
     pseudonym: Callable[[str], str]
     limits: Limits
     skip_unknown: bool = False
+    sheet_rows: SheetRows = lambda names: {}
+    """From names in the column `sheet_row` to the triples they stand for."""
 
 
 def read_ratings(data: bytes, name: str, ground: Ground) -> RatingFile:
     """Read rater-level or pre-aggregated ratings; never raises for a bad file, and takes it whole or not at all.
 
-    Rows without answer or attribution, or with an attribution that the corpus does not know, cannot be rated: they
-    refuse the file, or with `skip_unknown` are left out and counted.
+    Where the column `sheet_row` names a row of a sheet, the triple is that row's, whatever a spreadsheet made of it;
+    such rows that no rater filled in are left out. Rows without answer or attribution, or with an attribution that
+    the corpus does not know, cannot be rated: they refuse the file, or with `skip_unknown` are left out and counted.
     """
     table = read_table(io.BytesIO(data), name, ground.limits, COLUMNS)
     digest = hashlib.sha256(data).hexdigest()
@@ -95,9 +101,10 @@ def read_ratings(data: bytes, name: str, ground: Ground) -> RatingFile:
 
 def _ratings(table: Table, kind: str, ground: Ground, findings: Findings) -> list[Rating]:
     index = QuestionIndex(ground.questions)
-    wanted = sorted({(row.cells.get("attribution") or "").strip() for row in table.rows} - {""})
+    rows = restore(table.rows, ground.questions, ground.sheet_rows, findings)
+    wanted = sorted({(row.cells.get("attribution") or "").strip() for row in rows} - {""})
     resolved = ground.resolve(wanted) if wanted else {}
-    found = [_rating(row, kind, index, resolved, ground, findings) for row in table.rows]
+    found = [_rating(row, kind, index, resolved, ground, findings) for row in rows]
     return [rating for rating in found if rating is not None]
 
 

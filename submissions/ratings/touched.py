@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from core.queue import Queue
 from core.records import Label
-from core.tables import BenchmarkRow, Job, PredictionRow, Submission
+from core.tables import BenchmarkRow, Job, PredictionRow, RatingRow, Submission
 from core.text import near_key, triple_key
 from submissions.labels import labels_of, near_labels_of
 
@@ -32,6 +32,12 @@ class Key(NamedTuple):
 def key_of(position: int, answer: str, passage_id: str) -> Key:
     """The keys of a triple."""
     return Key(position, triple_key(position, answer, passage_id), near_key(position, answer, passage_id))
+
+
+def keys_in(session: Session, batch_id: int) -> list[Key]:
+    """The different triples of a stored batch."""
+    query = select(RatingRow.position, RatingRow.triple, RatingRow.near).where(RatingRow.batch_id == batch_id)
+    return [Key(*row) for row in session.execute(query.distinct())]
 
 
 @dataclass(frozen=True)
