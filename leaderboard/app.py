@@ -20,6 +20,7 @@ from leaderboard.pages.compare_page import ComparePage
 from leaderboard.pages.correlations_page import CorrelationsPage
 from leaderboard.pages.examples_page import ExamplesPage
 from leaderboard.pages.frame import header
+from leaderboard.pages.system_page import SystemPage
 from leaderboard.pages.theme import THEME
 from scorer.statistics.resamples import ResampleStore
 
@@ -44,4 +45,7 @@ def build(database: Database, settings: Settings) -> gr.Blocks:
     with app.route("Examples", "/examples", show_in_navbar=False):
         header("Examples", "examples")
         ExamplesPage(database, boards, Benchmarks(database, settings.data_path)).add(app)
+    with app.route("System", "/system", show_in_navbar=False):
+        header("System", "system")
+        SystemPage(database, boards, store, settings.resolved_public_url).add(app)
     return app

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.architectures import ARCHITECTURES
+from leaderboard.calibration import Calibration
 from leaderboard.correlate import Point, SystemLevel
 from leaderboard.records import Cell
 
@@ -33,6 +34,31 @@ def scatter(level: SystemLevel, synthetic: bool) -> dict[str, Any]:
         traces.append(_line(level))
     human = "AIS (synthetic ratings)" if synthetic else "AIS"
     return {"data": traces, "layout": layout(f"{level.column.title} (%)", f"{human} (%)"), "config": CONFIG}
+
+
+def calibration(found: Calibration, judge: str, synthetic: bool) -> dict[str, Any]:
+    """Share of attributable answers over the judge's p, with Wilson whiskers and the line of a calibrated judge."""
+    bins = found.bins
+    drawn = {
+        "type": "scatter", "mode": "markers+lines", "name": judge,
+        "x": [round(each.mean_p, 4) for each in bins], "y": [_percent(each.share) for each in bins],
+        "error_y": {
+            "type": "data", "symmetric": False, "thickness": 1, "width": 3,
+            "array": [_percent((each.interval.high or 0) - each.share) for each in bins],
+            "arrayminus": [_percent(each.share - (each.interval.low or 0)) for each in bins],
+        },
+        "text": [f"{each.n} answers" for each in bins],
+        "hovertemplate": "p %{x:.2f}: %{y:.1f} % attributable<br>%{text}<extra></extra>",
+        "marker": {"size": 9, "color": "#0072b2"}, "line": {"color": "#0072b2", "width": 1},
+    }  # fmt: skip
+    ideal = {
+        "type": "scatter", "mode": "lines", "name": "calibrated", "x": [0, 1], "y": [0, 100], "hoverinfo": "skip",
+        "line": {"color": "#566275", "width": 1, "dash": "dash"},
+    }  # fmt: skip
+    human = "attributable by synthetic ratings (%)" if synthetic else "attributable by human ratings (%)"
+    shown = layout(f"p of {plain(judge)}", human)
+    shown["xaxis"]["range"], shown["yaxis"]["range"], shown["height"] = [-0.03, 1.03], [-4, 104], 380
+    return {"data": [ideal, drawn], "layout": shown, "config": CONFIG}
 
 
 def layout(x: str, y: str) -> dict[str, Any]:

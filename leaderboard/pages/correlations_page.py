@@ -11,34 +11,12 @@ from core.architectures import ARCHITECTURES
 from core.database import Database
 from leaderboard.cache import Boards
 from leaderboard.correlate import HUMAN, JUDGED, architecture_gaps, detectable, instance_level, system_level
-from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices, plot, query_of
+from leaderboard.pages.frame import QUIET, SAVE, SCRIPT, benchmark_choices, plot, query_of
 from leaderboard.pages.render import render
 from leaderboard.plots import scatter
 from scorer.statistics.resamples import ResampleStore
 
 _EM = "em"
-# Plotly hangs itself on `window`; each figure is saved as it is drawn.
-_SAVE = """
-element.addEventListener('click', event => {
-  const button = event.target.closest('[data-save]');
-  if (!button) return;
-  const drawn = document.querySelector('#' + button.dataset.plot + ' .js-plotly-plot');
-  if (!drawn) return;
-  const name = button.dataset.plot;
-  if (button.dataset.save !== 'json') {
-    const size = {width: 900, height: 600, scale: 2};
-    window.Plotly.downloadImage(drawn, {format: button.dataset.save, filename: name, ...size});
-    return;
-  }
-  const link = document.createElement('a');
-  const own = (key, value) => key[0] === '_' ? undefined : value;
-  const text = JSON.stringify({data: drawn.data, layout: drawn.layout}, own);
-  link.href = URL.createObjectURL(new Blob([text], {type: 'application/json'}));
-  link.download = name + '.json';
-  link.click();
-  URL.revokeObjectURL(link.href);
-});
-"""
 
 
 class CorrelationsPage:
@@ -64,7 +42,7 @@ class CorrelationsPage:
             for key in (_EM, JUDGED):
                 with gr.Column(min_width=320):
                     drawing = gr.Plot(show_label=False, container=False, elem_id=f"plot-{key}")
-                    below = gr.HTML(js_on_load=_SAVE, elem_id=f"fit-{key}", apply_default_css=False)
+                    below = gr.HTML(js_on_load=SAVE, elem_id=f"fit-{key}", apply_default_css=False)
                     shown += [drawing, below]
         tables = gr.HTML(js_on_load=None, elem_id="tables", apply_default_css=False)
         outputs = [summary, *shown, tables]

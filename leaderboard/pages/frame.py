@@ -24,6 +24,28 @@ watch('value', sync);
 """
 
 
+# Plotly hangs itself on `window`; each figure is saved as it is drawn.
+SAVE = """
+element.addEventListener('click', event => {
+  const button = event.target.closest('[data-save]');
+  if (!button) return;
+  const drawn = document.querySelector('#' + button.dataset.plot + ' .js-plotly-plot');
+  if (!drawn) return;
+  const name = button.dataset.plot;
+  if (button.dataset.save !== 'json') {
+    const size = {width: 900, height: 600, scale: 2};
+    window.Plotly.downloadImage(drawn, {format: button.dataset.save, filename: name, ...size});
+    return;
+  }
+  const link = document.createElement('a');
+  const own = (key, value) => key[0] === '_' ? undefined : value;
+  const text = JSON.stringify({data: drawn.data, layout: drawn.layout}, own);
+  link.href = URL.createObjectURL(new Blob([text], {type: 'application/json'}));
+  link.download = name + '.json';
+  link.click();
+  URL.revokeObjectURL(link.href);
+});
+"""
 # Buttons inside the HTML carry the value that a control takes; the control's own event follows.
 CHOOSE = """
 element.addEventListener('click', event => {
