@@ -8,10 +8,10 @@ from typing import Any
 
 from apiflask.exceptions import HTTPError
 from flask import Flask, Response, jsonify, make_response, redirect, render_template, request, url_for
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DataError, OperationalError
 from werkzeug.exceptions import HTTPException
 
-from core.errors import AqaError, Unavailable
+from core.errors import AqaError, InvalidInput, Unavailable
 
 log = logging.getLogger("aqa.web")
 
@@ -43,6 +43,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(AqaError, respond)
     app.register_error_handler(HTTPException, lambda error: _with_headers(respond(_from_http(error)), error))
     app.register_error_handler(OperationalError, _database_away)
+    app.register_error_handler(DataError, _not_storable)
     app.register_error_handler(Exception, _unexpected)
 
 
@@ -103,6 +104,11 @@ def _with_headers(response: Response, error: HTTPException) -> Response:
 def _database_away(error: OperationalError) -> Response:
     log.error("%s %s: the database failed: %s", request.method, request.path, error.orig)
     return respond(Unavailable("The database does not answer.", "Try again in a moment."))
+
+
+def _not_storable(error: DataError) -> Response:
+    log.info("%s %s: %s", request.method, request.path, error.orig)
+    return respond(InvalidInput("A value holds a character that cannot be stored.", "Remove NUL characters."))
 
 
 def _unexpected(error: Exception) -> Response:

@@ -10,6 +10,7 @@ from apiflask import APIFlask
 from flask import request
 from flask.json.provider import JSONProvider
 
+from core.errors import NotFound
 from server import api, errors, health, pages, security, shown
 from server.api.documents import SECURITY_SCHEMES
 from server.api.schemas import ErrorOut
@@ -70,6 +71,8 @@ def create(services: Services) -> APIFlask:
 
 def _identify() -> None:
     """At the API by the bearer token alone, elsewhere by the session cookie alone."""
+    if "\0" in request.path:  # PostgreSQL cannot even look for it
+        raise NotFound("There is nothing at this address.", "Check the address.")
     if request.path.startswith(f"{api.PREFIX}/"):
         read_bearer()
     elif not request.path.startswith("/static/"):

@@ -38,8 +38,10 @@ class SystemCard:
 
     def check(self) -> None:
         """Raise `InvalidInput` naming what is wrong."""
-        if not self.name.strip() or len(self.name) > 120:
-            raise InvalidInput("A system needs a name of 1 to 120 characters.", "Set the name.")
+        if not self.name.strip() or len(self.name) > 120 or not self.name.isprintable():
+            raise InvalidInput("A system needs a name of 1 to 120 characters that can be printed.", "Set the name.")
+        if "\0" in self.supervision + self.description:
+            raise InvalidInput("A text holds a NUL character.", "Remove it.")
         if self.architecture not in ARCHITECTURES:
             raise InvalidInput(
                 f"There is no architecture {self.architecture!r}.", f"Choose one of: {', '.join(ARCHITECTURES)}."

@@ -96,6 +96,8 @@ def test_what_is_wrong_with_the_fields_is_named(client: FlaskClient, services: S
         (form(system=""), "system"),
         (form(architecture="magic"), "architecture"),
         (form(arcitecture="other"), "arcitecture"),
+        (form(system="a\0b"), "system"),
+        (form(description="a\0b"), "NUL"),
         (form(links="javascript:alert(1)"), "javascript:alert(1)"),
     ):
         answer = client.post(f"{API}/submissions", headers=mine, data=fields)
@@ -104,6 +106,18 @@ def test_what_is_wrong_with_the_fields_is_named(client: FlaskClient, services: S
     missing = client.post(f"{API}/submissions", headers=mine, data=form(benchmark="none"))
     assert (missing.status_code, "small" in missing.json["error"]["hint"]) == (404, True)
     assert stored(services) == 0
+
+
+def test_nul_characters_are_never_a_fault_of_ours(client: FlaskClient, services: Services) -> None:
+    mine = bearer(services)
+    for answer in (
+        client.get(f"{API}/submissions/%00", headers=mine),
+        client.get(f"{API}/benchmarks/a%00"),
+        client.get(f"{API}/leaderboard?benchmark=%00"),
+        client.post(f"{API}/submissions", headers=mine, data=form(benchmark="\0")),
+        client.get("/benchmarks/%00"),
+    ):
+        assert answer.status_code in (400, 404), answer.text
 
 
 def test_a_key_makes_one_submission(client: FlaskClient, services: Services) -> None:
