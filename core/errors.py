@@ -97,3 +97,9 @@ class NeedsUpgrade(Unavailable):
     """The database's tables are not those of this version."""
 
     code = "needs_upgrade"
+
+
+class NotFinite(AqaError):
+    """A model put out NaN or infinity; the run stops, since that is no verdict."""
+
+    code = "not_finite"
