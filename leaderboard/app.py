@@ -20,6 +20,7 @@ from leaderboard.pages.compare_page import ComparePage
 from leaderboard.pages.correlations_page import CorrelationsPage
 from leaderboard.pages.examples_page import ExamplesPage
 from leaderboard.pages.frame import header
+from leaderboard.pages.history_page import HistoryPage
 from leaderboard.pages.system_page import SystemPage
 from leaderboard.pages.theme import THEME
 from scorer.statistics.resamples import ResampleStore
@@ -35,7 +36,7 @@ def build(database: Database, settings: Settings) -> gr.Blocks:
     boards, store = Boards(database), ResampleStore()
     with gr.Blocks(title="AQA Leaderboard", analytics_enabled=False, fill_width=True) as app:
         header("Leaderboard", "")
-        BoardPage(database, boards).add(app)
+        BoardPage(database, boards, settings.resolved_public_url).add(app)
     with app.route("Correlations", "/correlations", show_in_navbar=False):
         header("Correlations", "correlations")
         CorrelationsPage(database, boards, store).add(app)
@@ -48,4 +49,7 @@ def build(database: Database, settings: Settings) -> gr.Blocks:
     with app.route("System", "/system", show_in_navbar=False):
         header("System", "system")
         SystemPage(database, boards, store, settings.resolved_public_url).add(app)
+    with app.route("History", "/history", show_in_navbar=False):
+        header("How ranks moved", "history")
+        HistoryPage(database).add(app)
     return app

@@ -30,6 +30,17 @@ def system_bibtex(board: Board, entry: Entry, url: str) -> str:
     )
 
 
+def board_bibtex(board: Board, url: str) -> str:
+    """The board and the paper whose task and metrics it follows."""
+    key = re.sub(r"[^a-z0-9]+", "-", f"aqa-leaderboard-{board.benchmark}".lower())
+    return (
+        f"@misc{{{key},\n"
+        f"  title = {{AQA Leaderboard: {_tex(board.title)}}},\n"
+        f"  howpublished = {{Benchmark {_tex(board.signature_name)}, {len(board.rows)} systems}},\n"
+        f"  url = {{{url}}}\n}}\n\n{PAPER}"
+    )
+
+
 def _tex(text: str) -> str:
     """Text in which TeX finds nothing of its own; line breaks become spaces."""
     plain = " ".join(text.split()).replace("\\", "\\textbackslash ").replace("~", "\\textasciitilde ")

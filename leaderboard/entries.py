@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import fields
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from core.tables import EvaluationRow, RatingBatch, ScoreRow, Submission, System, Team
@@ -18,6 +18,12 @@ _FIELDS = [field.name for field in fields(Entry)]
 def read_entries(session: Session, benchmark_id: str, include: Collection[str] = ()) -> tuple[Entry, ...]:
     """The entries of a benchmark by system id; submissions named in `include` count as published."""
     shown = Submission.published_at.is_not(None) & Submission.withdrawn_at.is_(None)
+    versions = read_versions(session, benchmark_id, or_(shown, Submission.id.in_(include)))
+    return tuple({entry.system_id: entry for entry in versions}.values())
+
+
+def read_versions(session: Session, benchmark_id: str, shown: ColumnElement[bool]) -> list[Entry]:
+    """All evaluated versions that a condition shows, by system id and version."""
     query = (
         select(
             System.id, System.name, Team.name, System.architecture, System.supervision, System.description,
@@ -27,14 +33,11 @@ def read_entries(session: Session, benchmark_id: str, include: Collection[str] =
         .join(System, System.id == Submission.system_id)
         .join(Team, Team.id == System.team_id)
         .join(EvaluationRow, EvaluationRow.id == Submission.evaluation_id)
-        .where(Submission.benchmark_id == benchmark_id, or_(shown, Submission.id.in_(include)))
+        .where(Submission.benchmark_id == benchmark_id, shown)
         .order_by(System.id, Submission.version)
     )  # fmt: skip
-    latest: dict[int, Entry] = {}
-    for values in session.execute(query):
-        found = dict(zip(_FIELDS, values, strict=True))
-        latest[values[0]] = Entry(**found | {"links": tuple(found["links"])})
-    return tuple(latest.values())
+    found = (dict(zip(_FIELDS, values, strict=True)) for values in session.execute(query))
+    return [Entry(**each | {"links": tuple(each["links"])}) for each in found]
 
 
 def read_score_rows(session: Session, evaluation_ids: Sequence[int]) -> dict[int, dict[str, ScoreRow]]:

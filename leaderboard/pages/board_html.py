@@ -6,6 +6,7 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from leaderboard.arrange import Arranged, arrange
+from leaderboard.citation import board_bibtex
 from leaderboard.pages.render import render
 from leaderboard.records import Board, Cell
 from leaderboard.view import View
@@ -26,7 +27,7 @@ class Notes:
         return [(number, text) for text, number in self._numbers.items()]
 
 
-def board_html(board: Board, view: View) -> str:
+def board_html(board: Board, view: View, public_url: str = "") -> str:
     """The table of a board under a view, with its legend, or what to do where it is empty."""
     arranged = arrange(board, view)
     notes = Notes()
@@ -38,6 +39,7 @@ def board_html(board: Board, view: View) -> str:
     return render(
         "board.html", board=board, view=view, arranged=arranged, table=body, notes=notes.listed(),
         cleared=View(benchmark=view.benchmark).query(), message=message(board, arranged),
+        bibtex=board_bibtex(board, f"{public_url}/leaderboard/?" + urlencode({"benchmark": board.benchmark})),
     )  # fmt: skip
 
 

@@ -29,9 +29,10 @@ element.addEventListener('click', event => {
 class BoardPage:
     """Callbacks of the page; all of them are functions of the controls and the database."""
 
-    def __init__(self, database: Database, boards: Boards) -> None:
+    def __init__(self, database: Database, boards: Boards, public_url: str) -> None:
         self._database = database
         self._boards = boards
+        self._public_url = public_url
 
     def add(self, page: gr.Blocks) -> None:
         """Lay out the controls and wire them."""
@@ -78,14 +79,17 @@ class BoardPage:
     def table(self, *values: Any) -> str:
         """The table for the controls as they stand."""
         view = _view(values)
-        return board_html(self._boards.get(view.benchmark, view.rank_by), view)
+        return self._html(self._boards.get(view.benchmark, view.rank_by), view)
 
     def heading(self, *values: Any, event: gr.EventData) -> tuple[str, bool, str]:
         """Sort by the heading that was clicked; a second click turns the order round."""
         view = _view(values)
         board = self._boards.get(view.benchmark, view.rank_by)
         clicked = toggled(board, view, str(event._data.get("sort", "")))
-        return clicked.sort, clicked.ascending, board_html(board, clicked)
+        return clicked.sort, clicked.ascending, self._html(board, clicked)
+
+    def _html(self, board: Board, view: View) -> str:
+        return board_html(board, view, self._public_url)
 
     def _shown(self, view: View) -> list[Any]:
         there, benchmark = benchmark_choices(self._database, view.benchmark)
@@ -98,7 +102,7 @@ class BoardPage:
             board = self._boards.get(view.benchmark, view.rank_by)
         else:
             view = replace(view, rank_by="")
-        return [*_controls(board, view, there), board_html(board, view)]
+        return [*_controls(board, view, there), self._html(board, view)]
 
 
 def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[Any]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint
+from flask import Response
 
-from leaderboard import board
+from leaderboard import board, exports
 from server.access import public
 from server.api.documents import answers
-from server.api.schemas import BoardOut, BoardQuery
+from server.api.schemas import BoardDownloadQuery, BoardOut, BoardQuery
 from server.context import services
+from server.downloads import TYPES, attachment
 
 bp = APIBlueprint("leaderboard", __name__, tag="Leaderboard")
 
@@ -24,3 +26,14 @@ def leaderboard(query_data: dict[str, Any]) -> dict[str, Any]:
     """The latest published version of every system, with intervals and rank intervals"""
     with services().database.reading() as session:
         return board.rows(session, query_data["benchmark"], rank_by=query_data["rank_by"]).to_dict()
+
+
+@bp.get("/leaderboard/download")
+@public
+@bp.input(BoardDownloadQuery, location="query")
+@answers(bp, 400, 404, token=False, files={TYPES[kind]: kind for kind in exports.KINDS})
+def leaderboard_download(query_data: dict[str, Any]) -> Response:
+    """The same as a file: one row per system, each number with interval, n and signature"""
+    with services().database.reading() as session:
+        found = board.rows(session, query_data["benchmark"], rank_by=query_data["rank_by"])
+    return attachment(*exports.export(found, query_data["kind"]))

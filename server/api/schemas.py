@@ -212,6 +212,12 @@ class BoardQuery(Schema):
     rank_by = fields.String(load_default=None, validate=Length(max=40))
 
 
+class BoardDownloadQuery(BoardQuery):
+    """Which board, and as which type of file."""
+
+    kind = fields.String(load_default="csv", validate=OneOf(["csv", "json", "parquet"]))
+
+
 class BoardOut(Schema):
     """A board: what its columns mean, and one row per system. A row's `metrics` go by the columns' keys."""
 
