@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import typer
 
-from server.cli import accounts, benchmark, database, demo, export, judge, score, serve, submit
+from server.cli import accounts, benchmark, database, demo, export, imports, judge, ratings, score, serve, submit
 
 app = typer.Typer(
     name="aqa",
@@ -23,6 +23,8 @@ app.command("submit", rich_help_panel="Evaluate")(submit.submit)
 app.command("status", rich_help_panel="Evaluate")(submit.status)
 app.command("export", rich_help_panel="Evaluate")(export.export)
 app.add_typer(benchmark.app, name="benchmark", rich_help_panel="Benchmarks")
+app.add_typer(imports.app, name="import", rich_help_panel="Benchmarks")
+app.add_typer(ratings.app, name="ratings", rich_help_panel="Human ratings")
 app.command("demo", rich_help_panel="Run the service")(demo.demo)
 app.command("serve", rich_help_panel="Run the service")(serve.serve)
 app.command("worker", rich_help_panel="Run the service")(serve.worker)

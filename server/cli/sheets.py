@@ -1,0 +1,99 @@
+"""`aqa ratings sheet|open|close`: triples for raters, in files or on the rater page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+if TYPE_CHECKING:
+    from server.bootstrap import Services
+
+
+def sheet(
+    benchmark: Annotated[str, typer.Option(help="The benchmark's id.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The file to write: .csv, .jsonl or .parquet; without it the sheet is only kept."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="all, random, or stratified by where judge and answer match disagree.")
+    ] = "all",
+    size: Annotated[int | None, typer.Option(min=1, help="How many triples to draw.")] = None,
+    submission: Annotated[
+        list[str] | None, typer.Option(help="From this submission; repeatable [default: all on the board].")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed draws the same triples.")] = 0,
+    author: Annotated[str, typer.Option(help="Who draws it [default: the name you are logged in by].")] = "",
+) -> None:
+    """Draw the next unrated triples; the probability of each is recorded with it."""
+    from server.cli.console import stdout
+    from server.cli.ratings import login
+    from server.cli.wiring import services
+
+    wired = services()
+    strata = _strata(wired, benchmark, submission or []) if method == "stratified" else {}
+    made = wired.sheets.make(
+        benchmark, author=author or login(), method=method, size=size, submissions=submission or (), strata=strata,
+        seed=seed,
+    )  # fmt: skip
+    if out is not None:
+        with written(out) as stream:
+            wired.sheets.write(made.id, out.suffix.removeprefix("."), stream)
+    where = f", written to {out}" if out else ""
+    stdout().print(
+        f"Sheet {made.id} of {benchmark}: drawn from {made.population:,} unrated triples ({made.method}){where}. "
+        f"Give it to raters on the pages with: aqa ratings open {made.id}",
+        soft_wrap=True,
+    )
+
+
+def open_sheet(
+    sheet: Annotated[int, typer.Argument(help="The sheet's number.")],
+    note: Annotated[str, typer.Option(help="A sentence kept with the batch.")] = "",
+    author: Annotated[str, typer.Option(help="Who opens it [default: the name you are logged in by].")] = "",
+) -> None:
+    """Give a sheet to the raters on the rater page; it closes when every triple has all its raters."""
+    from server.cli.console import stdout
+    from server.cli.ratings import login
+    from server.cli.wiring import services
+
+    batch = services().assignments.open(sheet, author or login(), note)
+    stdout().print(
+        f"Raters can work on it as batch {batch.id}. They sign in with a token: aqa token new --team NAME --role rater",
+        soft_wrap=True,
+    )
+
+
+def close(batch: Annotated[int, typer.Argument(help="The batch's number.")]) -> None:
+    """Let an open batch count as it is, before every triple has all its raters."""
+    from server.cli.console import stdout
+    from server.cli.wiring import services
+
+    done = services().assignments.close(batch)
+    stdout().print(f"Batch {done.id} of {done.benchmark_id} is closed and counts. Submissions it changed are queued.")
+
+
+@contextmanager
+def written(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.partial")
+    try:
+        with unfinished.open("wb") as stream:
+            yield stream
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _strata(services: Services, benchmark: str, submissions: list[str]) -> dict[bytes, str]:
+    from scorer.sheet_strata import strata
+    from submissions.ratings.sheets import published
+
+    with services.database.reading() as session:
+        return strata(session, submissions or published(session, services.benchmarks.get(benchmark).id))

@@ -1,0 +1,112 @@
+"""Batches, previews, raters and agreement as the API and the command line show them: plain, JSON-ready values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from core.tables import RaterExclusion, RatingBatch, RatingRow
+from scorer.agreement_report import BatchAgreement
+from scorer.statistics.agreement import Agreement
+from submissions.ratings import Preview
+from submissions.report import report_to_dict
+
+_MOST = 1_000
+
+
+def preview_document(found: Preview) -> dict[str, Any]:
+    """What a file holds and what applying it would do; up to 1,000 conflicts and unheld triples, with their counts."""
+    return {
+        "benchmark": found.benchmark_id,
+        "accepted": found.accepted,
+        "applied_as": found.applied_as,
+        "kind": found.kind,
+        "qualification": found.qualification,
+        "digest": found.digest,
+        "ratings": found.ratings,
+        "triples": found.triples,
+        "raters": list(found.raters),
+        "raters_left_out": list(found.left_out),
+        "new": found.new,
+        "repeats": found.repeats,
+        "conflicts": len(found.conflicts),
+        "unheld": len(found.unheld),
+        "unknown_ids": found.unknown_ids,
+        "new_labels": found.new_labels,
+        "verdicts_changed": found.verdicts_changed,
+        "submissions": list(found.submissions),
+        "conflict_rows": [asdict(conflict) for conflict in found.conflicts[:_MOST]],
+        "unheld_rows": [{"row": r.row, "answer": r.answer, "attribution": r.passage_id} for r in found.unheld[:_MOST]],
+        "report": report_to_dict(found.report),
+    }
+
+
+def batch_documents(session: Session, batches: Sequence[RatingBatch]) -> list[dict[str, Any]]:
+    """Batches with how many ratings, triples and raters each has."""
+    wanted = [batch.id for batch in batches]
+    counts = {
+        batch_id: (ratings, triples, raters)
+        for batch_id, ratings, triples, raters in session.execute(
+            select(
+                RatingRow.batch_id,
+                func.count(),
+                func.count(RatingRow.triple.distinct()),
+                func.count(func.nullif(RatingRow.rater, "").distinct()),
+            )
+            .where(RatingRow.batch_id.in_(wanted))
+            .group_by(RatingRow.batch_id)
+        )
+    }
+    return [_batch(batch, *counts.get(batch.id, (0, 0, 0))) for batch in batches]
+
+
+def exclusion_document(row: RaterExclusion) -> dict[str, Any]:
+    """A rater left out, and whether and by whom they were taken back."""
+    return {
+        "rater": row.rater,
+        "reason": row.reason,
+        "left_out_by": row.excluded_by,
+        "left_out_at": row.excluded_at.isoformat(),
+        "taken_back_by": row.restored_by,
+        "taken_back_at": row.restored_at.isoformat() if row.restored_at else None,
+    }
+
+
+def agreement_document(found: BatchAgreement) -> dict[str, Any]:
+    """Agreement on the whole and per question type, and the raters' accuracy in a qualification batch."""
+    return {
+        "batch": found.batch.id,
+        "overall": _agreement(found.overall),
+        "by_type": {name: _agreement(each) for name, each in found.by_type.items()},
+        "accuracy": [asdict(share) for share in found.accuracy],
+    }
+
+
+def _agreement(found: Agreement) -> dict[str, Any]:
+    return asdict(found)
+
+
+def _batch(batch: RatingBatch, ratings: int, triples: int, raters: int) -> dict[str, Any]:
+    state = "revoked" if batch.revoked_at else "applied" if batch.applied_at else "open"
+    return {
+        "id": batch.id,
+        "benchmark": batch.benchmark_id,
+        "state": state,
+        "file": batch.file_name,
+        "digest": batch.file_digest,
+        "sheet": batch.sheet_id,
+        "author": batch.author,
+        "note": batch.note,
+        "synthetic": batch.synthetic,
+        "qualification": batch.qualification,
+        "ratings": ratings,
+        "triples": triples,
+        "raters": raters,
+        "applied_at": batch.applied_at.isoformat() if batch.applied_at else None,
+        "revoked_at": batch.revoked_at.isoformat() if batch.revoked_at else None,
+        "revoked_by": batch.revoked_by,
+    }
