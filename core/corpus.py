@@ -59,7 +59,7 @@ class Corpus:
                 "Add the benchmark again, or restore its data folder.",
             )
         self._connection = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False)
-        self._connection.execute("PRAGMA mmap_size=1099511627776")
+        # No mmap: where a lookup touches thousands of pages, faulting each in costs more than reading it.
         self.digest, self.size = self._connection.execute("SELECT digest, size FROM about").fetchone()
 
     def resolve(self, attributions: Sequence[str]) -> dict[str, str | None]:
@@ -86,6 +86,21 @@ class Corpus:
         """All passages in the order of their files; for building indexes only."""
         for identifier, contents in self._connection.execute("SELECT id, contents FROM passage ORDER BY row"):
             yield _passage(identifier, contents)
+
+    def scan_rows(self, after: int = 0) -> Iterator[tuple[int, Passage]]:
+        """As `scan`, from behind a row on, each passage with its row: what indexes keep instead of ids."""
+        query = "SELECT row, id, contents FROM passage WHERE row > ? ORDER BY row"
+        for row, identifier, contents in self._connection.execute(query, (after,)):
+            yield row, _passage(identifier, contents)
+
+    def at(self, rows: Iterable[int]) -> dict[int, Passage]:
+        """The passages at the given rows."""
+        found: dict[int, Passage] = {}
+        for batch in _batches(list(dict.fromkeys(rows))):
+            query = f"SELECT row, id, contents FROM passage WHERE row IN ({','.join('?' * len(batch))})"
+            for row, identifier, contents in self._connection.execute(query, batch):
+                found[row] = _passage(identifier, contents)
+        return found
 
     def close(self) -> None:
         """Let the file go."""

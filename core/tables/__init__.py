@@ -6,6 +6,7 @@ from core.tables.benchmarks import BenchmarkRow, ExemplarRow, QuestionRow
 from core.tables.evaluations import EvaluationRow, ScoreRow, ValuesRow
 from core.tables.ratings import RaterExclusion, RaterSalt, RatingBatch, RatingRow, RatingSheet, SheetRow
 from core.tables.requests import SentRequest
+from core.tables.runs import RunRow
 from core.tables.submissions import PredictionRow, Submission, System
 from core.tables.work import Job, JudgeRow, JudgmentRow
 
@@ -24,6 +25,7 @@ __all__ = [
     "RatingBatch",
     "RatingRow",
     "RatingSheet",
+    "RunRow",
     "ScoreRow",
     "SentRequest",
     "SheetRow",
