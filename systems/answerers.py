@@ -1,0 +1,106 @@
+"""Closed-book answers: from a few-shot prompted model, with or without a page's address, or from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from core.errors import InvalidInput
+from core.records import Question
+from core.text import canonical_question, hash_key
+from systems import prompts
+from systems.exemplars import Chooser
+from systems.prompts import Exemplar
+from systems.records import LLM, Completion, Reading
+
+
+@dataclass(frozen=True)
+class FewShot:
+    """Shows exemplars, then the question. With `address_of`, each exemplar shows its page and the model writes one."""
+
+    llm: LLM
+    chooser: Chooser
+    max_new_tokens: int
+    address_of: Callable[[Sequence[Exemplar]], list[str]] | None = None
+
+    @property
+    def signature(self) -> str:
+        """Model, exemplars, prompt and its length."""
+        form = "closed-book" if self.address_of is None else "with-url"
+        prompt = f"prompt:{form}@{prompts.VERSION}|max_new_tokens={self.max_new_tokens}"
+        return f"{self.llm.signature}|{self.chooser.signature}|{prompt}"
+
+    def answer_all(self, questions: Sequence[Question]) -> list[Reading]:
+        """One reading per question; its trace keeps prompt, raw text and usage."""
+        chosen = self.chooser.choose(questions)
+        if self.address_of is not None:
+            chosen = self._addressed(chosen, self.address_of)
+        write = prompts.closed_book if self.address_of is None else prompts.with_url
+        asked = [write(each, question.text) for each, question in zip(chosen, questions, strict=True)]
+        told = self.llm.generate(asked, max_new_tokens=self.max_new_tokens, stop=prompts.STOP)
+        return [self._reading(*each) for each in zip(asked, told, strict=True)]
+
+    def _addressed(
+        self, chosen: list[list[Exemplar]], address_of: Callable[[Sequence[Exemplar]], list[str]]
+    ) -> list[list[Exemplar]]:
+        unique = list(dict.fromkeys(each for exemplars in chosen for each in exemplars))
+        addresses = dict(zip(unique, address_of(unique), strict=True))
+        return [[replace(each, url=addresses[each]) for each in some if addresses[each]] for some in chosen]
+
+    def _reading(self, prompt: str, completion: Completion) -> Reading:
+        trace: dict[str, Any] = {
+            "prompt": prompt, "raw": completion.text, "finish": completion.finish,
+            "usage": {
+                "prompt_tokens": completion.prompt_tokens, "new_tokens": completion.new_tokens,
+                "cost": completion.cost,
+            },
+        }  # fmt: skip
+        if self.address_of is None:
+            return Reading(prompts.read_answer(completion.text), None, trace)
+        answer, url = prompts.read_answer_and_url(completion.text)
+        return Reading(answer, None, trace | {"url": url})
+
+
+@dataclass(frozen=True)
+class FromFile:
+    """Answers that are there already: JSONL of `question` (or `id`) and `answer` (or `prediction`)."""
+
+    path: Path
+
+    @property
+    def signature(self) -> str:
+        """The file's content."""
+        return f"answers:{hash_key(*self._answers, *self._answers.values()).hex()}"
+
+    def answer_all(self, questions: Sequence[Question]) -> list[Reading]:
+        """The file's answer, joined by id or question; empty where it holds none."""
+        found = [self._answers.get(q.id) or self._answers.get(canonical_question(q.text)) or "" for q in questions]
+        return [Reading(answer, None, {} if answer else {"flags": ["not in the file"]}) for answer in found]
+
+    @cached_property
+    def _answers(self) -> dict[str, str]:
+        held: dict[str, str] = {}
+        for number, line in enumerate(self.path.read_bytes().split(b"\n"), start=1):
+            if line.strip():
+                question, answer = _entry(line, number, self.path)
+                held[question] = answer
+        return held
+
+
+def _entry(line: bytes, number: int, path: Path) -> tuple[str, str]:
+    try:
+        entry = orjson.loads(line)
+        answer = entry["answer"] if "answer" in entry else entry["prediction"]
+        key = entry["id"] if "id" in entry and "question" not in entry else canonical_question(entry["question"])
+        if not isinstance(answer, str):
+            raise TypeError
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        raise InvalidInput(
+            f"{path.name}, line {number}: not an object with question and answer.", "Give JSONL, one answer a line."
+        ) from None
+    return key, answer

@@ -1,0 +1,1 @@
+"""One module per architecture of AQA §4."""

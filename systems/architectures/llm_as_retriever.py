@@ -1,0 +1,63 @@
+"""LLM-as-retriever (AQA §4.1): the model names an answer and a page's address; a paragraph of that page supports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.records import Question
+from systems.architectures.choice import add_flag, batches, trace_of
+from systems.architectures.post_hoc import query
+from systems.config import SystemConfig
+from systems.parts import Parts
+from systems.records import Answerer, Output, Reading
+from systems.retrieval.bm25 import Bm25
+from systems.retrieval.pages import Pages
+
+NO_ADDRESS = "no address was written"
+NO_PAGE = "the page is not in the corpus"
+NO_WORD = "no paragraph of the page shares a word; its first is taken"
+
+
+@dataclass(frozen=True)
+class LlmAsRetriever:
+    """The answerer's readings hold the address in `trace["url"]`; pages that are not there are flagged, so counted."""
+
+    key: str
+    answerer: Answerer
+    pages: Pages
+    paragraphs: Bm25
+    architecture: str = "llm-as-retriever"
+
+    @property
+    def signature(self) -> str:
+        """The parts' signatures."""
+        return "|".join([self.architecture, self.answerer.signature, self.paragraphs.signature])
+
+    def answer(self, questions: Sequence[Question]) -> Iterator[Output]:
+        """Outputs in order, batch by batch."""
+        for batch in batches(questions):
+            readings = self.answerer.answer_all(batch)
+            yield from (self._output(*each) for each in zip(batch, readings, strict=True))
+
+    def _output(self, question: Question, reading: Reading) -> Output:
+        url = str(reading.trace.get("url", ""))
+        trace: dict[str, Any] = {"url": url, "answerer": reading.trace}
+        if "usage" in reading.trace:
+            trace["usage"] = reading.trace["usage"]
+        rows = self.pages.rows(url) if url else []
+        if not rows:
+            add_flag(trace, NO_PAGE if url else NO_ADDRESS)
+            return Output(question.position, reading.answer, None, trace)
+        hits = self.paragraphs.search_within(query(question.text, reading.answer), rows, k=5)
+        trace |= trace_of(hits)
+        if hits:
+            return Output(question.position, reading.answer, hits[0].passage.id, trace)
+        add_flag(trace, NO_WORD)
+        return Output(question.position, reading.answer, self.pages.first(rows).id, trace)
+
+
+def build(config: SystemConfig, parts: Parts) -> LlmAsRetriever:
+    """The system that a configuration describes."""
+    return LlmAsRetriever(config.name, parts.url_answerer(config), parts.pages(), parts.bm25(config))

@@ -1,0 +1,1 @@
+"""Finding passages: BM25, dense vectors, reranking, pages by address; index files are built once and mapped."""

@@ -1,0 +1,155 @@
+"""Runs a system over questions: each output is kept as it comes, so a stopped run goes on where it was."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from core.errors import Conflict, Unavailable
+from core.records import Question
+from core.text import hash_key
+from systems.records import Output, System
+
+OUTPUTS = "outputs.jsonl"
+COMPLETE, OUT_OF_TIME, OUT_OF_TOKENS = "complete", "out of time", "out of tokens"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may spend over all its attempts; None means no bound."""
+
+    seconds: float | None = None
+    tokens: int | None = None
+
+
+@dataclass
+class Run:
+    """What a run has come to. `predictions` are (position, answer, passage id); `flags` counts remarks in traces."""
+
+    predictions: list[tuple[int, str, str | None]] = field(default_factory=list)
+    ended: str = COMPLETE
+    seconds: float = 0.0
+    prompt_tokens: int = 0
+    new_tokens: int = 0
+    cost: float | None = None
+    flags: Counter[str] = field(default_factory=Counter)
+    resumed: int = 0
+    """How many outputs an earlier attempt had left."""
+
+    def summary(self) -> dict[str, Any]:
+        """The figures as JSON."""
+        return {
+            "ended": self.ended, "answered": len(self.predictions), "resumed": self.resumed,
+            "attributed": sum(passage is not None for _, _, passage in self.predictions),
+            "seconds": round(self.seconds, 3), "prompt_tokens": self.prompt_tokens, "new_tokens": self.new_tokens,
+            "cost": self.cost, "flags": dict(self.flags.most_common()),
+        }  # fmt: skip
+
+    def _take(self, line: dict[str, Any]) -> None:
+        self.predictions.append((line["position"], line["answer"], line["passage_id"]))
+        self.seconds = line["elapsed"]
+        usage = line["trace"].get("usage", {})
+        self.prompt_tokens += usage.get("prompt_tokens", 0)
+        self.new_tokens += usage.get("new_tokens", 0)
+        if usage.get("cost") is not None:
+            self.cost = (self.cost or 0.0) + usage["cost"]
+        self.flags.update(line["trace"].get("flags", ()))
+
+    def _spent(self, budget: Budget) -> str | None:
+        if budget.seconds is not None and self.seconds >= budget.seconds:
+            return OUT_OF_TIME
+        if budget.tokens is not None and self.prompt_tokens + self.new_tokens >= budget.tokens:
+            return OUT_OF_TOKENS
+        return None
+
+
+def run(
+    system: System,
+    questions: Sequence[Question],
+    folder: Path,
+    budget: Budget = Budget(),
+    progress: Callable[[Run, int], None] = lambda run, total: None,
+) -> Run:
+    """Answer all questions, or as many as the budget allows; outputs go to `folder/outputs.jsonl` one by one.
+
+    What is there from an earlier attempt is kept. Raises `Conflict` if that was another system or other questions,
+    and `Unavailable` while another process writes there.
+    """
+    from filelock import FileLock, Timeout
+
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / "lock", timeout=0):
+            return _run(system, questions, folder / OUTPUTS, budget, progress)
+    except Timeout:
+        raise Unavailable("Another process is at work on this run.", "It will be tried again.") from None
+
+
+def _run(
+    system: System,
+    questions: Sequence[Question],
+    path: Path,
+    budget: Budget,
+    progress: Callable[[Run, int], None],
+) -> Run:
+    header = {"system": system.signature, "questions": _digest(questions)}
+    state = Run()
+    for line in _kept(path, header):
+        state._take(line)
+    state.resumed = len(state.predictions)
+    done = {position for position, _, _ in state.predictions}
+    left = [question for question in questions if question.position not in done]
+    progress(state, len(questions))
+    ended = state._spent(budget) if left else None
+    if left and ended is None:
+        with path.open("ab") as file:
+            ended = _go_on(system.answer(left), state, file, budget, lambda: progress(state, len(questions)))
+    complete = len(state.predictions) == len(questions)
+    state.ended = COMPLETE if complete else ended or COMPLETE
+    return state
+
+
+def _go_on(
+    outputs: Iterator[Output], state: Run, file: BinaryIO, budget: Budget, progress: Callable[[], None]
+) -> str | None:
+    begun, before = time.monotonic(), state.seconds
+    for output in outputs:
+        line = {
+            "position": output.position, "answer": output.answer, "passage_id": output.passage_id,
+            "elapsed": before + time.monotonic() - begun, "trace": output.trace,
+        }  # fmt: skip
+        file.write(orjson.dumps(line) + b"\n")
+        file.flush()
+        state._take(line)
+        progress()
+        if ended := state._spent(budget):
+            return ended
+    os.fsync(file.fileno())
+    return None
+
+
+def _kept(path: Path, header: dict[str, str]) -> list[dict[str, Any]]:
+    """The outputs that are there whole; what a kill tore off at the end is cut away."""
+    lines = path.read_bytes().split(b"\n") if path.is_file() else []
+    if len(lines) < 2:  # not even a whole header
+        path.write_bytes(orjson.dumps(header) + b"\n")
+        return []
+    if orjson.loads(lines[0]) != header:
+        raise Conflict(
+            "What this run had answered came from another system, other models or other questions.", "Start a new run."
+        )
+    if lines[-1]:
+        with path.open("r+b") as file:
+            file.truncate(path.stat().st_size - len(lines[-1]))
+    return [orjson.loads(line) for line in lines[1:-1]]
+
+
+def _digest(questions: Sequence[Question]) -> str:
+    return hash_key(*(part for question in questions for part in (str(question.position), question.text))).hex()
