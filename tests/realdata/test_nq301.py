@@ -1,4 +1,4 @@
-"""Real judgments by up to three annotators (of correctness, not of attribution) as rating batches on the NQ-Open questions.
+"""Real judgments by up to three annotators (of correctness, not of attribution) as a batch on NQ-Open questions.
 
 The data has no passages, so every answer is attributed to one placeholder passage.
 """
