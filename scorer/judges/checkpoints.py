@@ -116,7 +116,7 @@ def _header(file: Path) -> Iterator[dict[str, list[int]]]:
                 raise ValueError("header longer than the file")
             header = json.loads(stream.read(size))
         yield from (entry for name, entry in header.items() if name != "__metadata__")
-    except (ValueError, struct.error) as error:
+    except (ValueError, AttributeError, struct.error) as error:
         raise Refused(f"{file} is not a safetensors file: {error}", "Download or convert it again.") from error
 
 

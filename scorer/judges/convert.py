@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import torch
@@ -45,7 +46,7 @@ def convert(source: Path, folder: Path, made_from: dict[str, str] | None = None)
 
 def _tensors(shard: Path) -> dict[str, torch.Tensor]:
     """A shard's tensors; of several names for one storage (tied embeddings) the shortest is kept."""
-    state = torch.load(shard, map_location="cpu", weights_only=True, mmap=True)
+    state = torch.load(shard, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(shard))
     kept: dict[tuple[int, int, tuple[int, ...]], str] = {}
     for name in sorted(state, key=lambda name: (len(name), name)):
         tensor = state[name]
