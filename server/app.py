@@ -15,6 +15,7 @@ from starlette.routing import Mount, Route
 
 from server import web
 from server.bootstrap import Services
+from server.headers import BoardHeaders
 from server.uploads import Lingering
 from server.worker import Worker
 
@@ -28,6 +29,7 @@ def create(services: Services) -> Starlette:
     app.router.routes.append(Route(BOARD, _to_board))
     _mount_board(app, services)
     app.router.routes.append(Mount("/", WSGIMiddleware(web.create(services))))
+    app.add_middleware(BoardHeaders, path=BOARD)
     app.add_middleware(Lingering)
     return app
 

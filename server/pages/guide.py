@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from apiflask import APIBlueprint
-from flask import Response, render_template
+from flask import Response, redirect, render_template, url_for
+from werkzeug.wrappers import Response as Redirect
 
 from leaderboard.entries import read_entries
 from scorer import metrics
@@ -44,6 +45,13 @@ def benchmark_template(benchmark_id: str, kind: str) -> Response:
     return attachment(
         template(services().benchmarks.get(benchmark_id).questions, kind), f"{benchmark_id}-template.{kind}"
     )
+
+
+@bp.get("/favicon.ico")
+@public
+def favicon() -> Redirect:
+    """Browsers ask for it on pages that name no icon."""
+    return redirect(url_for("static", filename="icon.svg"), 301)
 
 
 @bp.get("/docs")

@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from sqlalchemy import update
 
+from core.tables import Submission
 from server.bootstrap import Services
 from server.worker import Worker
 from tests.browser.conftest import screenshot
@@ -104,6 +106,38 @@ def test_from_a_broken_file_to_the_board(context: BrowserContext, small_service:
     assert download.value.suggested_filename.endswith("-examples.csv")
 
 
+def test_the_page_follows_the_work_and_tells_failure(
+    context: BrowserContext, small_service: tuple[str, Services]
+) -> None:
+    _, services = small_service
+    page = context.new_page()
+    enter(page, services)
+    made = submit_over_api(small_service)
+    page.goto(f"/submissions/{made}")
+    for progress in (0.2, 0.4):
+        set_state(services, made, state="running", stage="judging: 2 of 5 pairs", progress=progress)
+        expect(page.locator("#status")).to_have_attribute("data-progress", str(progress))
+    expect(page.locator("#stage")).to_have_text("Judging: 2 of 5 pairs")
+    expect(page.locator("#eta")).to_contain_text("left")
+    set_state(services, made, state="failed", stage="failed", reason="The judge ran out of <memory>.")
+    expect(page.get_by_role("alert")).to_contain_text("The judge ran out of <memory>.")
+    expect(page.get_by_role("button", name="Publish")).to_have_count(0)
+    screenshot(page, "pages-failed-1280")
+
+
+def submit_over_api(service: tuple[str, Services]) -> str:
+    url, services = service
+    fields = {"benchmark": "small", "system": "Followed"}
+    headers = bearer(services, "Team Fjord")
+    made = httpx.post(f"{url}{API}/submissions", data=fields, files={"file": ("a", jsonl(GOOD))}, headers=headers)
+    return str(made.json()["id"])
+
+
+def set_state(services: Services, submission: str, **values: object) -> None:
+    with services.database.transaction() as session:
+        session.execute(update(Submission).where(Submission.id == submission).values(**values))
+
+
 def test_a_dropped_file_is_taken(context: BrowserContext, small_service: tuple[str, Services]) -> None:
     page = context.new_page()
     enter(page, small_service[1])
@@ -189,3 +223,21 @@ def test_no_page_is_wider_than_the_screen(
         screenshot(
             page, f"pages-{path.strip('/').split('/')[0] or 'home'}{'-one' if path.count('/') > 1 else ''}-{width}"
         )
+
+
+def test_the_board_stands_beside_the_pages_under_its_policy(
+    context: BrowserContext, small_service: tuple[str, Services]
+) -> None:
+    _, services = small_service
+    page = context.new_page()
+    enter(page, services)
+    page.get_by_label("File", exact=True).set_input_files(file(jsonl(GOOD)))
+    page.get_by_label("Name").fill("Seen on the board")
+    page.get_by_label("Publish it once it is scored").check()
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/submissions/*")
+    Worker(services).run_until_idle()
+    page.get_by_role("link", name="the board").click()
+    page.wait_for_url("**/leaderboard/?benchmark=small")
+    expect(page.get_by_text("Seen on the board").first).to_be_visible(timeout=20_000)
+    screenshot(page, "pages-to-the-board-1280")

@@ -40,6 +40,8 @@ def test_board_pages_and_api_in_one_process(live: tuple[str, Services]) -> None:
         assert (moved.status_code, moved.headers["location"]) == (307, path.replace("/leaderboard", "/leaderboard/"))
     board = httpx.get(f"{url}/leaderboard/", timeout=30)
     assert (board.status_code, "gradio" in board.text) == (200, True)
+    assert "frame-ancestors 'none'" in board.headers["content-security-policy"]
+    assert board.headers["x-content-type-options"] == "nosniff"
     assert httpx.get(f"{url}/").status_code == 200
     assert httpx.get(f"{url}{API}/benchmarks").json()["benchmarks"][0]["id"] == "small"
     assert httpx.get(f"{url}/nothing").status_code == 404
