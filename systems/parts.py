@@ -141,9 +141,9 @@ def _addresses(search: Bm25, exemplars: Sequence[Exemplar]) -> list[str]:
 
 def _given(config: SystemConfig, field: str) -> str:
     value: str = getattr(config, field)
-    if not value:
-        needs = " ".join(config.needs) or f"Set one with --set {field}=…"
-        raise InvalidInput(f"{config.name} cannot run without its {field}.", needs)
+    if not value or value.startswith("?"):
+        what = f": {value[1:]}" if value else ""
+        raise InvalidInput(f"{config.name} cannot run without its {field}{what}.", f"Hand one in: --set {field}=…")
     return value
 
 

@@ -7,7 +7,20 @@ from collections.abc import Sequence
 
 import typer
 
-from server.cli import accounts, benchmark, database, demo, export, imports, judge, ratings, score, serve, submit
+from server.cli import (
+    accounts,
+    benchmark,
+    database,
+    demo,
+    export,
+    imports,
+    judge,
+    ratings,
+    score,
+    serve,
+    submit,
+    systems,
+)
 
 app = typer.Typer(
     name="aqa",
@@ -22,6 +35,7 @@ app.command("judge", rich_help_panel="Evaluate")(judge.judge)
 app.command("submit", rich_help_panel="Evaluate")(submit.submit)
 app.command("status", rich_help_panel="Evaluate")(submit.status)
 app.command("export", rich_help_panel="Evaluate")(export.export)
+app.add_typer(systems.app, name="system", rich_help_panel="Evaluate")
 app.add_typer(benchmark.app, name="benchmark", rich_help_panel="Benchmarks")
 app.add_typer(imports.app, name="import", rich_help_panel="Benchmarks")
 app.add_typer(ratings.app, name="ratings", rich_help_panel="Human ratings")

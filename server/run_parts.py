@@ -1,0 +1,81 @@
+"""What a run is wired from, and what is written down of it so that another can repeat it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from core.benchmark import Benchmark
+from core.benchmark_files import read_exemplars
+from core.ports import Judge
+from core.records import Judgment, Pair
+from scorer import judges
+from scorer.judgments import JudgmentCache
+from server.bootstrap import Services
+from systems.config import SystemConfig
+from systems.parts import Parts
+from systems.records import System
+from systems.retrieval.store import IndexStore
+
+_PACKAGES = (
+    "aqa-leaderboard", "bm25s", "PyStemmer", "faiss-cpu", "sentence-transformers", "transformers", "torch", "numpy",
+    "xllamacpp", "openai",
+)  # fmt: skip
+
+
+class CachedJudge:
+    """A judge through the judgment cache: what a run judged before a stop, or a scorer ever, is not judged again."""
+
+    def __init__(self, services: Services, judge: Judge) -> None:
+        self.key, self.title, self.help, self.score_name = judge.key, judge.title, judge.help, judge.score_name
+        self.signature = judge.signature
+        self._cache = JudgmentCache(services.database, judge, services.settings.judge_chunk)
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Judgment]:
+        """Judgments in the order of `pairs`."""
+        return self._cache.judge_all(pairs)
+
+
+def parts_for(services: Services, benchmark: Benchmark, exemplars: str, judge: str, seed: int) -> Parts:
+    """The parts of a run; `exemplars` is a blob, or empty for the benchmark's own."""
+    return Parts(
+        corpus=services.benchmarks.corpus(benchmark),
+        indexes=IndexStore(services.settings.data_path / "indexes"),
+        exemplars=_exemplars(services, benchmark, exemplars),
+        seed=seed,
+        judge_source=_judge_source(services, judge or services.settings.judge),
+    )
+
+
+def provenance(system: System, config: SystemConfig, benchmark: Benchmark, seed: int) -> dict[str, Any]:
+    """What the outputs rest on: configuration, signature, benchmark, seed, versions and machine."""
+    versions = {}
+    for package in _PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        "configuration": config.components(), "configuration_digest": config.digest, "signature": system.signature,
+        "benchmark": benchmark.name, "corpus": benchmark.corpus_digest, "seed": seed, "versions": versions,
+        "machine": {"python": platform.python_version(), "platform": platform.platform(), "cpus": os.cpu_count()},
+    }  # fmt: skip
+
+
+def _judge_source(services: Services, spec: str) -> Callable[[], Judge]:
+    return lambda: CachedJudge(services, judges.load(spec))
+
+
+def _exemplars(services: Services, benchmark: Benchmark, blob: str) -> list[tuple[str, tuple[str, ...]]]:
+    if not blob:
+        return services.benchmarks.exemplars(benchmark.id)
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as file, services.blobs.open(blob) as stream:
+        file.write(stream.read())
+        file.flush()
+        read = read_exemplars(Path(file.name), list(benchmark.questions))
+    return [(question, tuple(answers)) for question, answers in read]

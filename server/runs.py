@@ -1,0 +1,248 @@
+"""Runs of systems: planned, queued as jobs, answered in steps that survive a kill, entered like anybody's file."""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+import time
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from core.benchmark import Benchmark
+from core.benchmark_files import read_exemplars
+from core.errors import Conflict, InvalidInput, NotFound
+from core.queue import Claim
+from core.tables import Job, RunRow, Submission, System
+from core.tables.base import utc_now
+from server import auth
+from server.bootstrap import Services
+from server.run_parts import parts_for, provenance
+from submissions.intake import Intake, SystemCard
+from systems import catalog, runner
+from systems.config import SystemConfig
+
+TEAM = "Reference systems"
+KIND = "run_system"
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What a run is asked to do. `changes` are components in place of the configured ones."""
+
+    changes: dict[str, str] = field(default_factory=dict)
+    limit: int | None = None
+    """Only the first so many questions."""
+    seed: int = 0
+    seconds: float | None = None
+    tokens: int | None = None
+    exemplars: str = ""
+    """The blob of a file of exemplars in place of the benchmark's own."""
+    judge: str = ""
+    """For systems that rerank by a judge; empty means the service's."""
+    publish: bool = False
+
+    def config(self, system: str) -> SystemConfig:
+        """The named system with the changes. Raises `AqaError`."""
+        return catalog.find(system).changed(self.changes)
+
+
+def start(
+    services: Services,
+    system: str,
+    benchmark_id: str,
+    plan: RunPlan = RunPlan(),
+    *,
+    team_id: int | None = None,
+    exemplars: Path | None = None,
+    queue: str = "cpu",
+) -> str:
+    """Plan a run and queue it; returns its id. Without a team it is a reference system's.
+
+    Raises `NotFound` for an unknown system or benchmark, `InvalidInput` for a component that must be handed in.
+    """
+    config, benchmark = plan.config(system), services.benchmarks.get(benchmark_id)
+    if lacking := config.lacks():
+        hint = " ".join(f"--set {name}=… ({what})" for name, what in lacking.items())
+        raise InvalidInput(f"{config.name} rests on what is not to be had; hand it in.", hint)
+    if plan.limit is not None and plan.limit < 1:
+        raise InvalidInput("A run answers at least one question.", "Set a limit of 1 or more.")
+    if exemplars is not None:
+        read_exemplars(exemplars, list(benchmark.questions))
+        with exemplars.open("rb") as file:
+            plan = replace(plan, exemplars=services.blobs.put(file))
+    team = _reference_team(services) if team_id is None else team_id
+    identifier = secrets.token_hex(6)
+    with services.database.transaction() as session:
+        session.add(
+            RunRow(id=identifier, team_id=team, benchmark_id=benchmark.id, system=config.name, plan=asdict(plan))
+        )
+        services.queue.add(session, KIND, identifier, queue)
+    return identifier
+
+
+def resume(services: Services, run_id: str, *, seconds: float | None = None, tokens: int | None = None) -> None:
+    """Queue a run that failed or ran out of its budget again, with another budget; answers that are there stay.
+
+    Budgets count over all attempts. Raises `NotFound`, and `Conflict` for a run that is done.
+    """
+    with services.database.transaction() as session:
+        row = session.get(RunRow, run_id, with_for_update=True)
+        if row is None:
+            raise NotFound(f"There is no run {run_id!r}.")
+        if row.state == "done":
+            raise Conflict(f"Run {run_id} is done.", "Start a new one.")
+        if row.state in ("queued", "running"):
+            return
+        row.plan = row.plan | {"seconds": seconds, "tokens": tokens}
+        row.state, row.stage, row.reason, row.finished_at = "queued", "waiting for a worker", None, None
+        queue = session.scalars(select(Job.queue).where(Job.subject == run_id).order_by(Job.id.desc())).first()
+        services.queue.add(session, KIND, run_id, queue or "cpu")
+
+
+def execute(services: Services, claim: Claim) -> None:
+    """Answer the questions and enter the predictions; what an earlier attempt answered is not asked again."""
+    row = get(services, claim.subject)
+    plan = RunPlan(**row.plan)
+    config, benchmark = plan.config(row.system), services.benchmarks.get(row.benchmark_id)
+    questions = benchmark.questions[: plan.limit]
+    tell = _Teller(services, row.id)
+    tell(0.0, "opening indexes and models", now=True)
+    parts = parts_for(services, benchmark, plan.exemplars, plan.judge, plan.seed)
+    parts.progress = lambda done, total: tell(0.0, f"building an index: {done:,} of {total:,} passages")
+    system = catalog.make(config, parts)
+    begun = time.monotonic()
+
+    def progress(run: runner.Run, total: int) -> None:
+        tell(len(run.predictions) / total, _stage(run, total, time.monotonic() - begun))
+
+    folder = services.settings.data_path / "runs" / row.id
+    result = runner.run(system, questions, folder, runner.Budget(plan.seconds, plan.tokens), progress)
+    with (folder / runner.OUTPUTS).open("rb") as file:
+        blob = services.blobs.put(file)
+    told = provenance(system, config, benchmark, plan.seed) | result.summary() | {"outputs": blob}
+    _enter(services, claim, row, plan, config, benchmark, result, told)
+
+
+def failed(session: Session, run_id: str, reason: str) -> None:
+    """Tell a run that it ended without predictions; its answers stay on disk."""
+    values = {"state": "failed", "stage": "failed", "reason": reason, "finished_at": utc_now()}
+    session.execute(update(RunRow).where(RunRow.id == run_id).values(**values))
+
+
+def get(services: Services, run_id: str) -> RunRow:
+    """A run. Raises `NotFound`."""
+    with services.database.reading() as session:
+        row = session.get(RunRow, run_id)
+    if row is None:
+        raise NotFound(f"There is no run {run_id!r}.", "List them with: aqa system runs")
+    return row
+
+
+def entered(services: Services, benchmark_id: str) -> set[str]:
+    """The names of the systems, of whatever team, that have predictions on a benchmark."""
+    names = select(System.name).join(Submission).where(Submission.benchmark_id == benchmark_id)
+    with services.database.reading() as session:
+        return set(session.scalars(names))
+
+
+def entry_name(config: SystemConfig, changes: dict[str, str]) -> str:
+    """The name on the board: the catalog's only if nothing was changed, so that no stand-in goes by it."""
+    short = [
+        value.rstrip("/").rpartition("/")[2].split("@")[0] if name == "model" else f"{name}={value.rpartition('/')[2]}"
+        for name, value in changes.items()
+    ]
+    return f"{config.name} ({', '.join(short)})"[:120] if short else config.name
+
+
+def _enter(
+    services: Services,
+    claim: Claim,
+    row: RunRow,
+    plan: RunPlan,
+    config: SystemConfig,
+    benchmark: Benchmark,
+    result: runner.Run,
+    told: dict[str, Any],
+) -> None:
+    name = entry_name(config, plan.changes)
+    described = f"{config.title}. {config.notes}".strip()
+    card = SystemCard(name, config.architecture, config.supervision, described, (), config.uses_autoais)
+    reference = row.team_id == _reference_team(services)
+    state = "done" if result.ended == runner.COMPLETE else "partial"
+    reason = None if state == "done" else f"The run ended {result.ended}; what it had answered was entered."
+
+    def finish(session: Session, submission_id: str | None, reason: str | None) -> None:
+        values = {"state": state, "stage": state, "progress": len(result.predictions) / max(1, _asked(plan, benchmark))}
+        values |= {"details": told, "submission_id": submission_id, "reason": reason, "finished_at": utc_now()}
+        session.execute(update(RunRow).where(RunRow.id == row.id).values(**values))
+        services.queue.finish(session, claim)
+
+    def accepted(session: Session, submission: Submission) -> None:
+        finish(session, submission.id, reason)
+
+    intake: Intake = services.intake
+    if reference:
+        intake = replace(intake, settings=replace(services.settings, submissions_per_day=0))
+    try:
+        intake.accept(
+            row.team_id, benchmark.id, card, io.BytesIO(predictions_file(benchmark, result)), f"{row.id}.jsonl",
+            publish=plan.publish, reference=reference, finish=accepted,
+        )  # fmt: skip
+    except Conflict as error:
+        with services.database.transaction() as session:
+            finish(session, None, f"{error.message} Nothing new was entered.")
+
+
+def predictions_file(benchmark: Benchmark, result: runner.Run) -> bytes:
+    """A run's predictions as the JSONL that anybody would send."""
+    rows = (
+        {"question": benchmark.questions[position].text, "answer": answer, "attribution": passage_id or ""}
+        for position, answer, passage_id in sorted(result.predictions, key=lambda prediction: prediction[0])
+    )
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "surrogatepass")
+
+
+def _asked(plan: RunPlan, benchmark: Benchmark) -> int:
+    return len(benchmark.questions[: plan.limit])
+
+
+def _stage(run: runner.Run, total: int, seconds: float) -> str:
+    fresh, left = len(run.predictions) - run.resumed, total - len(run.predictions)
+    about = f", about {_duration(left * seconds / fresh)} left" if fresh and left else ""
+    return f"answering: {len(run.predictions):,} of {total:,} questions{about}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
+
+
+class _Teller:
+    """Writes how far a run is, at most once a second."""
+
+    def __init__(self, services: Services, run_id: str) -> None:
+        self._services = services
+        self._run_id = run_id
+        self._last = 0.0
+
+    def __call__(self, progress: float, stage: str, *, now: bool = False) -> None:
+        if not now and time.monotonic() - self._last < 1.0:
+            return
+        self._last = time.monotonic()
+        values = {"state": "running", "stage": stage, "progress": progress}
+        with self._services.database.transaction() as session:
+            session.execute(update(RunRow).where(RunRow.id == self._run_id).values(**values))
+
+
+def _reference_team(services: Services) -> int:
+    with services.database.transaction() as session:
+        try:
+            return auth.find_team(session, TEAM).id
+        except NotFound:
+            return auth.add_team(session, TEAM).id
