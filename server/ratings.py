@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -9,10 +10,15 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from core.tables import RaterExclusion, RatingBatch, RatingRow
+from core.errors import NotFound
+from core.tables import RaterExclusion, RatingBatch, RatingRow, RatingSheet
 from scorer.agreement_report import BatchAgreement
+from scorer.sheet_strata import strata
 from scorer.statistics.agreement import Agreement
+from server.bootstrap import Services
 from submissions.ratings import Preview
+from submissions.ratings.export import export_labels, export_ratings
+from submissions.ratings.sheets import published
 from submissions.report import report_to_dict
 
 _MOST = 1_000
@@ -84,6 +90,33 @@ def agreement_document(found: BatchAgreement) -> dict[str, Any]:
         "by_type": {name: _agreement(each) for name, each in found.by_type.items()},
         "accuracy": [asdict(share) for share in found.accuracy],
     }
+
+
+def exported(services: Services, benchmark: str, what: str, kind: str) -> tuple[bytes, str]:
+    """The labels or ratings of a benchmark as a file, and its name."""
+    chosen, data = services.benchmarks.get(benchmark), io.BytesIO()
+    with services.database.reading() as session:
+        {"labels": export_labels, "ratings": export_ratings}[what](session, chosen, kind, data)
+    return data.getvalue(), f"{benchmark}-{what}.{kind}"
+
+
+def drawn(
+    services: Services, author: str, benchmark: str, method: str, size: int | None, seed: int, submissions: list[str]
+) -> RatingSheet:
+    """A new sheet; the strata of a stratified one are where judge and answer match disagree."""
+    chosen = services.benchmarks.get(benchmark).id
+    with services.database.reading() as session:
+        known = strata(session, submissions or published(session, chosen)) if method == "stratified" else {}
+    return services.sheets.make(
+        chosen, author=author, method=method, size=size, submissions=submissions, strata=known, seed=seed
+    )
+
+
+def number(text: str, of: str) -> int:
+    """The number of a thing in an address. Raises `NotFound`."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise NotFound(f"There is no {of} {text[:20]!r}.")
+    return int(text)
 
 
 def _agreement(found: Agreement) -> dict[str, Any]:

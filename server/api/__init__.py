@@ -7,6 +7,7 @@ from apiflask import APIBlueprint
 from server.api.account import bp as account
 from server.api.benchmarks import bp as benchmarks
 from server.api.leaderboard import bp as leaderboard
+from server.api.ratings import bp as ratings
 from server.api.submissions import bp as submissions
 
 PREFIX = "/api/v1"
@@ -15,6 +16,6 @@ PREFIX = "/api/v1"
 def blueprint() -> APIBlueprint:
     """The whole API, to be registered once per application."""
     api = APIBlueprint("api", __name__, url_prefix=PREFIX)
-    for part in (account, benchmarks, submissions, leaderboard):
+    for part in (account, benchmarks, submissions, leaderboard, ratings):
         api.register_blueprint(part)
     return api

@@ -6,12 +6,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import Annotated, BinaryIO
 
 import typer
-
-if TYPE_CHECKING:
-    from server.bootstrap import Services
 
 
 def sheet(
@@ -34,13 +31,10 @@ def sheet(
     from server.cli.console import stdout
     from server.cli.ratings import login
     from server.cli.wiring import services
+    from server.ratings import drawn
 
     wired = services()
-    strata = _strata(wired, benchmark, submission or []) if method == "stratified" else {}
-    made = wired.sheets.make(
-        benchmark, author=author or login(), method=method, size=size, submissions=submission or (), strata=strata,
-        seed=seed,
-    )  # fmt: skip
+    made = drawn(wired, author or login(), benchmark, method, size, seed, submission or [])
     if out is not None:
         with written(out) as stream:
             wired.sheets.write(made.id, out.suffix.removeprefix("."), stream)
@@ -89,11 +83,3 @@ def written(path: Path) -> Iterator[BinaryIO]:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _strata(services: Services, benchmark: str, submissions: list[str]) -> dict[bytes, str]:
-    from scorer.sheet_strata import strata
-    from submissions.ratings.sheets import published
-
-    with services.database.reading() as session:
-        return strata(session, submissions or published(session, services.benchmarks.get(benchmark).id))
