@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from leaderboard.records import Board, Column, Group, Row, Summary
 from leaderboard.search import matcher
@@ -47,6 +47,14 @@ def visible_columns(board: Board, view: View) -> tuple[Column, ...]:
     """The chosen columns in the board's order; the usual ones where none that exists was chosen."""
     chosen = tuple(column for column in board.columns if column.key in view.columns)
     return chosen or tuple(column for column in board.columns if column.metric not in _FOLDED_AWAY)
+
+
+def simplest(board: Board, view: View) -> View:
+    """The same view with what the board does by itself left out, so that its URL is short."""
+    usual = tuple(column.key for column in visible_columns(board, View()))
+    columns = () if set(view.columns) == set(usual) else view.columns
+    sort = "" if view.sort == (board.rank_by or "system") else view.sort
+    return replace(view, columns=columns, sort=sort)
 
 
 def _summary(group: Group, rows: Sequence[Row]) -> Summary | None:

@@ -1,62 +1,72 @@
-"""Boards kept by exactly what they show, so that a kept board is never stale."""
+"""What pages show, kept by exactly what it was made from, so that nothing kept is ever stale."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TypeVar
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
 
 from core.database import Database
 from leaderboard.board import assemble
 from leaderboard.entries import read_entries, synthetic_ratings
 from leaderboard.examples import METRICS, Table, table_of
 from leaderboard.ranking import read_many
-from leaderboard.records import Board, Entry
+from leaderboard.records import Board
 
-_K = TypeVar("_K")
-_V = TypeVar("_V")
+_Value = TypeVar("_Value")
 
-_TABLES = 12
-_Key = tuple[str, str, bool, tuple[Entry, ...]]
+
+class Kept(Generic[_Value]):
+    """The last `most` values by key; safe between threads. Two threads may make one value twice, alike."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: OrderedDict[Hashable, _Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
+        """The kept value of the key, or a new one."""
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]
+        made = make()
+        with self._lock:
+            self._held[key] = made
+            while len(self._held) > self._most:
+                self._held.popitem(last=False)
+        return made
 
 
 class Boards:
-    """The last boards of a process; the key holds every entry's evaluation, which changes when scores do."""
+    """The boards of a process; a key holds every entry's evaluation, which changes when its scores do."""
 
     def __init__(self, database: Database, keep: int = 16) -> None:
         self._database = database
-        self._keep = keep
-        self._held: OrderedDict[_Key, Board] = OrderedDict()
-        self._tables: OrderedDict[tuple[str, tuple[int, ...]], Table] = OrderedDict()
-        self._lock = threading.Lock()
+        self._boards: Kept[Board] = Kept(keep)
+        self._tables: Kept[Table] = Kept(12)
 
     def get(self, benchmark_id: str, rank_by: str = "") -> Board:
         """The board as it is now. Raises as `leaderboard.board.rows`."""
         with self._database.reading() as session:
             entries = read_entries(session, benchmark_id)
             key = (benchmark_id, rank_by, synthetic_ratings(session, benchmark_id), entries)
-            with self._lock:
-                found = self._held.pop(key, None)
-            found = found or assemble(session, benchmark_id, entries, rank_by or None)
-        self._hold(self._held, key, found, self._keep)
-        return found
+            return self._boards.get(key, lambda: assemble(session, benchmark_id, entries, rank_by or None))
 
     def tables(self, board: Board) -> dict[str, Table]:
         """Values by question and system of the metrics that examples show; evaluations never change."""
-        ids = tuple(row.entry.evaluation_id for row in board.rows)
+        ids = evaluations_of(board)
         return {metric: self._table(metric, ids, board.questions) for metric in METRICS}
 
     def _table(self, metric: str, ids: tuple[int, ...], questions: int) -> Table:
-        with self._lock:
-            found = self._tables.pop((metric, ids), None)
-        if found is None:
+        def read() -> Table:
             with self._database.reading() as session:
-                found = table_of(read_many(session, ids, metric), ids, questions)
-        self._hold(self._tables, (metric, ids), found, _TABLES)
-        return found
+                return table_of(read_many(session, ids, metric), ids, questions)
 
-    def _hold(self, kept: OrderedDict[_K, _V], key: _K, value: _V, most: int) -> None:
-        with self._lock:
-            kept[key] = value
-            while len(kept) > most:
-                kept.popitem(last=False)
+        return self._tables.get((metric, ids), read)
+
+
+def evaluations_of(board: Board) -> tuple[int, ...]:
+    """The evaluations behind a board, in its order: with the entries' flags, all that its figures depend on."""
+    return tuple(row.entry.evaluation_id for row in board.rows)

@@ -9,7 +9,7 @@ import gradio as gr
 
 from core.architectures import ARCHITECTURES
 from core.database import Database
-from leaderboard.arrange import visible_columns
+from leaderboard.arrange import simplest, visible_columns
 from leaderboard.cache import Boards
 from leaderboard.pages.board_html import board_html, sort_of, toggled
 from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices
@@ -64,7 +64,8 @@ class BoardPage:
         benchmark.input(self.switch, benchmark, [*controls, table], **QUIET)
         table.click(self.heading, controls, [sort, ascending, table], **QUIET)
         gr.on(
-            [control.input for control in controls[1:]],
+            # A text box tells of keys as `input`, of all else (pasted, deleted) as `change` only.
+            [search.change, *(control.input for control in controls[2:])],
             self.table, controls, table, trigger_mode="always_last", **QUIET,
         )  # fmt: skip
 
@@ -79,14 +80,15 @@ class BoardPage:
     def table(self, *values: Any) -> str:
         """The table for the controls as they stand."""
         view = _view(values)
-        return self._html(self._boards.get(view.benchmark, view.rank_by), view)
+        board = self._boards.get(view.benchmark, view.rank_by)
+        return self._html(board, simplest(board, view))
 
-    def heading(self, *values: Any, event: gr.EventData) -> tuple[str, bool, str]:
+    def heading(self, event: gr.EventData, *values: Any) -> tuple[str, bool, str]:
         """Sort by the heading that was clicked; a second click turns the order round."""
         view = _view(values)
         board = self._boards.get(view.benchmark, view.rank_by)
         clicked = toggled(board, view, str(event._data.get("sort", "")))
-        return clicked.sort, clicked.ascending, self._html(board, clicked)
+        return clicked.sort, clicked.ascending, self._html(board, simplest(board, clicked))
 
     def _html(self, board: Board, view: View) -> str:
         return board_html(board, view, self._public_url)

@@ -9,11 +9,20 @@ import gradio as gr
 
 from core.architectures import ARCHITECTURES
 from core.database import Database
-from leaderboard.cache import Boards
-from leaderboard.correlate import HUMAN, JUDGED, architecture_gaps, detectable, instance_level, system_level
+from leaderboard.cache import Boards, Kept
+from leaderboard.correlate import (
+    HUMAN,
+    JUDGED,
+    SystemLevel,
+    architecture_gaps,
+    detectable,
+    instance_level,
+    system_level,
+)
 from leaderboard.pages.frame import QUIET, SAVE, SCRIPT, benchmark_choices, plot, query_of
 from leaderboard.pages.render import render
 from leaderboard.plots import scatter
+from leaderboard.records import Board
 from scorer.statistics.resamples import ResampleStore
 
 _EM = "em"
@@ -26,6 +35,7 @@ class CorrelationsPage:
         self._database = database
         self._boards = boards
         self._store = store
+        self._levels: Kept[SystemLevel] = Kept(32)
 
     def add(self, page: gr.Blocks) -> None:
         """Lay out the page and wire it."""
@@ -70,13 +80,10 @@ class CorrelationsPage:
         """The two fits, what they say in words, and the tables."""
         board = self._boards.get(benchmark)
         query = query_of(benchmark=benchmark, without=",".join(without), with_autoais="1" if with_autoais else "")
+        levels = {
+            key: self._level(board, key, tuple(sorted(without)), with_autoais or key != JUDGED) for key in (_EM, JUDGED)
+        }
         with self._database.reading() as session:
-            levels = {
-                key: system_level(
-                    session, board, key, self._store, without=without, with_autoais=with_autoais or key != JUDGED
-                )
-                for key in (_EM, JUDGED)
-            }
             questions = instance_level(session, board, without)
             smallest = {key: detectable(session, board, key) for key in (_EM, JUDGED, HUMAN)}
         drawn: list[Any] = []
@@ -91,6 +98,16 @@ class CorrelationsPage:
                 smallest=smallest, titles=ARCHITECTURES,
             ),
         ]  # fmt: skip
+
+    def _level(self, board: Board, key: str, without: tuple[str, ...], with_autoais: bool) -> SystemLevel:
+        """A fit, kept by the rows it came from: with many systems it takes its time."""
+
+        def make() -> SystemLevel:
+            with self._database.reading() as session:
+                return system_level(session, board, key, self._store, without=without, with_autoais=with_autoais)
+
+        entries = tuple(row.entry for row in board.rows)
+        return self._levels.get((board.benchmark, entries, key, without, with_autoais), make)
 
     def _nothing(self) -> list[Any]:
         return [plot(None), "", plot(None), ""]

@@ -37,7 +37,13 @@ class ExamplesPage:
                 value="", min_width=260,
             )  # fmt: skip
             system = gr.Dropdown(label="… for the system", choices=[], elem_id="system", min_width=200)
-            text = gr.Textbox(label="Words in the question", elem_id="text", max_lines=1, min_width=180)
+            text = gr.Textbox(
+                label="Words in the question",
+                placeholder="words, then Enter",
+                elem_id="text",
+                max_lines=1,
+                min_width=180,
+            )
             number = gr.Number(label="Page", value=1, precision=0, minimum=1, elem_id="page", min_width=80)
         with gr.Row():
             with gr.Column(scale=2, min_width=300):
@@ -48,8 +54,9 @@ class ExamplesPage:
         everything = [*filters, number, listed, detail]
         page.load(self.load, None, everything, **QUIET)
         benchmark.input(self.switch, benchmark, everything, **QUIET)
+        # Not `change`: it also comes when the page is opened, and would lose the question that the URL names.
         gr.on(
-            [kind.input, system.input, text.input], self.filtered, filters, [number, listed, detail],
+            [kind.input, system.input, text.input, text.submit], self.filtered, filters, [number, listed, detail],
             trigger_mode="always_last", **QUIET,
         )  # fmt: skip
         number.input(self.turned, [*filters, number], [listed, detail], trigger_mode="always_last", **QUIET)
