@@ -15,7 +15,7 @@ from core.records import Question
 from core.text import canonical_question, hash_key
 from systems import prompts
 from systems.exemplars import Chooser
-from systems.prompts import Exemplar
+from systems.prompts import Exemplar, Prompt
 from systems.records import LLM, Completion, Reading
 
 
@@ -31,18 +31,21 @@ class FewShot:
     @property
     def signature(self) -> str:
         """Model, exemplars, prompt and its length."""
-        form = "closed-book" if self.address_of is None else "with-url"
-        prompt = f"prompt:{form}@{prompts.VERSION}|max_new_tokens={self.max_new_tokens}"
+        prompt = f"{self._prompt.signature}|max_new_tokens={self.max_new_tokens}"
         return f"{self.llm.signature}|{self.chooser.signature}|{prompt}"
+
+    @property
+    def _prompt(self) -> Prompt:
+        return prompts.load("closed-book@1" if self.address_of is None else "answer-url@1")
 
     def answer_all(self, questions: Sequence[Question]) -> list[Reading]:
         """One reading per question; its trace keeps prompt, raw text and usage."""
         chosen = self.chooser.choose(questions)
         if self.address_of is not None:
             chosen = self._addressed(chosen, self.address_of)
-        write = prompts.closed_book if self.address_of is None else prompts.with_url
-        asked = [write(each, question.text) for each, question in zip(chosen, questions, strict=True)]
-        told = self.llm.generate(asked, max_new_tokens=self.max_new_tokens, stop=prompts.STOP)
+        prompt = self._prompt
+        asked = [prompt.render(question.text, each) for each, question in zip(chosen, questions, strict=True)]
+        told = self.llm.generate(asked, max_new_tokens=self.max_new_tokens, stop=prompt.stop)
         return [self._reading(*each) for each in zip(asked, told, strict=True)]
 
     def _addressed(
@@ -50,7 +53,10 @@ class FewShot:
     ) -> list[list[Exemplar]]:
         unique = list(dict.fromkeys(each for exemplars in chosen for each in exemplars))
         addresses = dict(zip(unique, address_of(unique), strict=True))
-        return [[replace(each, url=addresses[each]) for each in some if addresses[each]] for some in chosen]
+        own = list(self._prompt.exemplars)
+        found = [[replace(each, url=addresses[each]) for each in some if addresses[each]] for some in chosen]
+        # A model that is shown no address writes none: without a page for any, the prompt's own exemplars are shown.
+        return [these or (own if some else []) for these, some in zip(found, chosen, strict=True)]
 
     def _reading(self, prompt: str, completion: Completion) -> Reading:
         trace: dict[str, Any] = {

@@ -53,7 +53,11 @@ class Prompt:
     def render(
         self, question: str, exemplars: Sequence[Exemplar] | None = None, passages: Sequence[Passage] = ()
     ) -> str:
-        """The whole prompt. Without `exemplars` the file's own are shown; spaces and line ends are collapsed."""
+        """The whole prompt. Without `exemplars` the file's own are shown, and never the question itself.
+
+        Spaces and line ends within each part are collapsed.
+        """
+        own = _line(question).lower()
         shown = self.exemplars if exemplars is None else exemplars
         solved = [
             self.example.format(
@@ -63,6 +67,7 @@ class Prompt:
                 url=each.url,
             )
             for each in shown
+            if _line(each.question).lower() != own
         ]
         last = self.open.format(passages=self._passages(passages), question=_line(question))
         return "".join([self.instruction, *solved, last])

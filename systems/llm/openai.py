@@ -1,0 +1,140 @@
+"""Any OpenAI-compatible HTTP endpoint, asked by several threads at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from core.errors import AqaError, InvalidInput
+from systems.llm.openai_errors import needs_other_limit, translated
+from systems.llm.stopping import cut
+from systems.records import Completion
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+CONCURRENCY, RETRIES, TIMEOUT = 4, 5, 120.0
+_MOST_STOPS = 4
+"""Endpoints take at most four; the rest are cut here."""
+
+
+@dataclass
+class OpenAIModel:
+    """Chat or plain completions of one model; temperature 0 unless told otherwise.
+
+    A prompt goes as one user message in chat form. The client repeats a call that met 408, 409, 429, 5xx or a broken
+    connection, with growing waits and as `Retry-After` says. An endpoint may ignore the seed; temperature 0 does not
+    make every endpoint deterministic.
+    """
+
+    name: str
+    client: OpenAI
+    chat: bool = True
+    seed: int = 0
+    temperature: float = 0.0
+    concurrency: int = CONCURRENCY
+    prices: tuple[float, float] | None = None
+    """What a million prompt tokens and a million new tokens cost, where the endpoint does not tell the cost itself."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Further fields of each request's body."""
+    identity: str = ""
+    """What stands in the signature in place of name and address."""
+    _limit: str = "max_tokens"
+
+    @property
+    def signature(self) -> str:
+        """Model, address, form and decoding."""
+        form = "chat" if self.chat else "text"
+        what = self.identity or f"openai:{self.name}@{self.client.base_url}"
+        return f"{what}|form={form}|temperature={self.temperature:g}|seed={self.seed}"
+
+    def generate(self, prompts: Sequence[str], *, max_new_tokens: int, stop: Sequence[str] = ()) -> list[Completion]:
+        """One completion per prompt, in their order; `concurrency` calls are under way at a time.
+
+        Raises `InvalidInput` for a prompt that the endpoint refuses, `NotFound` for an unknown model, `Unavailable`
+        for a key that is refused, or where calls fail after all retries.
+        """
+        with ThreadPoolExecutor(max(1, self.concurrency)) as pool:
+            asked = [pool.submit(self._complete, prompt, max_new_tokens, tuple(stop)) for prompt in prompts]
+            try:
+                return [each.result() for each in asked]
+            except AqaError:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _complete(self, prompt: str, max_new_tokens: int, stop: tuple[str, ...]) -> Completion:
+        answer = self._ask(prompt, max_new_tokens, stop)
+        if not answer.choices:
+            raise InvalidInput(f"{self.name} answered without a choice.", "The endpoint is not OpenAI-compatible.")
+        choice = answer.choices[0]
+        text, stopped = cut((choice.message.content if self.chat else choice.text) or "", stop)
+        usage = answer.usage
+        prompt_tokens, new_tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
+        finish = "stop" if stopped else str(choice.finish_reason or "stop")
+        return Completion(text, prompt_tokens, new_tokens, finish, self._cost(usage, prompt_tokens, new_tokens))
+
+    def _ask(self, prompt: str, max_new_tokens: int, stop: tuple[str, ...]) -> Any:
+        from openai import BadRequestError, OpenAIError
+
+        body: dict[str, Any] = {"model": self.name, "temperature": self.temperature, "seed": self.seed}
+        body |= {"stop": list(stop[:_MOST_STOPS])} if stop else {}
+        try:
+            if not self.chat:
+                return self.client.completions.create(
+                    prompt=prompt, max_tokens=max_new_tokens, extra_body=self.extra, **body
+                )
+            body["messages"] = [{"role": "user", "content": prompt}]
+            try:
+                return self._chat(body, max_new_tokens)
+            except BadRequestError as error:
+                if not needs_other_limit(error, self._limit):
+                    raise
+                self._limit = "max_completion_tokens"
+                return self._chat(body, max_new_tokens)
+        except OpenAIError as error:
+            raise translated(error, self.name, str(self.client.base_url)) from error
+
+    def _chat(self, body: dict[str, Any], max_new_tokens: int) -> Any:
+        create: Any = self.client.chat.completions.create
+        return create(**body, **{self._limit: max_new_tokens}, extra_body=self.extra)
+
+    def _cost(self, usage: Any, prompt_tokens: int, new_tokens: int) -> float | None:
+        told = getattr(usage, "cost", None)
+        if isinstance(told, int | float):
+            return float(told)
+        if self.prices is None or usage is None:
+            return None
+        return (prompt_tokens * self.prices[0] + new_tokens * self.prices[1]) / 1e6
+
+
+def load_chat(where: str, *, seed: int = 0, **options: Any) -> OpenAIModel:
+    """`MODEL@BASE_URL` by chat completions; without an address, the client's own default."""
+    return _load(where, seed, True, options)
+
+
+def load_text(where: str, *, seed: int = 0, **options: Any) -> OpenAIModel:
+    """`MODEL@BASE_URL` by plain completions, which few-shot prompts suit best; not every endpoint has them."""
+    return _load(where, seed, False, options)
+
+
+def client_for(base_url: str | None, retries: int = RETRIES, timeout: float = TIMEOUT) -> OpenAI:
+    """A client with the key that the `openai` package finds in the environment; local servers need none."""
+    from core.errors import Unavailable
+
+    try:
+        from openai import OpenAI, OpenAIError
+    except ImportError:
+        raise Unavailable("The package openai is not installed.", "Install it with: pip install '.[llm]'") from None
+    try:
+        return OpenAI(base_url=base_url, max_retries=retries, timeout=timeout)
+    except OpenAIError:
+        return OpenAI(base_url=base_url, max_retries=retries, timeout=timeout, api_key="none")
+
+
+def _load(where: str, seed: int, chat: bool, options: dict[str, Any]) -> OpenAIModel:
+    name, _, address = where.partition("@http")
+    if not name:
+        raise InvalidInput(f"{where!r} names no model.", "Write openai:MODEL@http://HOST:PORT/v1.")
+    return OpenAIModel(name, client_for(f"http{address}" if address else None), chat=chat, seed=seed, **options)

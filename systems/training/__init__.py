@@ -1,0 +1,1 @@
+"""Training scripts for the paper's fine-tuned parts."""
