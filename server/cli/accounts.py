@@ -48,7 +48,7 @@ def token_new(
     team: Annotated[str, typer.Option(help="The team the token stands for.")],
     role: Annotated[str, typer.Option(help="team, rater or maintainer.")] = "team",
     days: Annotated[
-        int | None, typer.Option(help="Days until it expires, 0 for never [default: AQA_TOKEN_DAYS].")
+        int | None, typer.Option(help="Days until it expires, 0 for never (default: AQA_TOKEN_DAYS).")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -26,7 +26,7 @@ def add(
     minimum_coverage: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of questions an entry must answer to be ranked.")
     ] = 0.95,
-    title: Annotated[str, typer.Option(help="Its name for people [default: the id].")] = "",
+    title: Annotated[str, typer.Option(help="Its name for people (default: the id).")] = "",
     description: Annotated[str, typer.Option(help="One sentence about it.")] = "",
     synthetic: Annotated[
         bool, typer.Option("--synthetic", help="Its human ratings are simulated: say so everywhere.")
@@ -86,8 +86,8 @@ def show(id: Annotated[str, typer.Argument(help="The benchmark's id.")], as_json
 @app.command()
 def download(
     name: Annotated[str, typer.Argument(help="Which one: nq-open-dev.")],
-    id: Annotated[str, typer.Option(help="The id to add it under [default: its name].")] = "",
-    rated: Annotated[Path | None, typer.Option(help="The questions humans rate, one a line [default: all].")] = None,
+    id: Annotated[str, typer.Option(help="The id to add it under (default: its name).")] = "",
+    rated: Annotated[Path | None, typer.Option(help="The questions humans rate, one a line (default: all).")] = None,
     corpus_url: Annotated[str, typer.Option(help="Another place to fetch the corpus from.")] = "",
     corpus_sha256: Annotated[str, typer.Option(help="Refuse a corpus with another sha256.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be fetched, and its size.")] = False,

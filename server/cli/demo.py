@@ -13,20 +13,22 @@ _TEAM = "Demo team"
 
 
 def demo(
-    host: Annotated[str, typer.Option(help="Address to listen on [default: AQA_HOST].")] = "",
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port [default: AQA_PORT].")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on (default: AQA_HOST).")] = "",
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port (default: AQA_PORT).")] = None,
 ) -> None:
     """Load the demo benchmark, score its entries and serve it all; what an earlier run left is kept."""
     from dataclasses import replace
 
+    from server.bootstrap import build
     from server.cli.console import stderr
     from server.cli.serve import run_server
-    from server.cli.wiring import services, settings
+    from server.cli.wiring import settings
     from server.demo.load import load
 
     chosen = settings()
     chosen = replace(chosen, host=host or chosen.host, port=chosen.port if port is None else port, embedded_worker=True)
-    wired = services(chosen)
+    wired = build(chosen)
+    wired.database.upgrade()
     with stderr().status("Loading the demo benchmark") as status:
         added = load(wired, lambda step: status.update(f"Loading the demo benchmark: {step}"))
     _welcome(wired, _fresh_token(wired), added)

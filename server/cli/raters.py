@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Benchmark = Annotated[str, typer.Option(help="The benchmark's id.")]
 Rater = Annotated[str, typer.Argument(help="The rater's pseudonym, or the name that stood in their files.")]
-Author = Annotated[str, typer.Option(help="Who decides it [default: the name you are logged in by].")]
+Author = Annotated[str, typer.Option(help="Who decides it (default: the name you are logged in by).")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 

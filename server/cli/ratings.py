@@ -55,7 +55,7 @@ def apply(
     file: File,
     benchmark: Benchmark,
     note: Annotated[str, typer.Option(help="A sentence about these ratings, kept with them.")] = "",
-    author: Annotated[str, typer.Option(help="Who applies them [default: the name you are logged in by].")] = "",
+    author: Annotated[str, typer.Option(help="Who applies them (default: the name you are logged in by).")] = "",
     synthetic: Synthetic = False,
     skip_unknown: Skip = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -93,7 +93,7 @@ def apply(
 @app.command()
 def revoke(
     batch: Annotated[int, typer.Argument(help="The batch's number.")],
-    author: Annotated[str, typer.Option(help="Who revokes it [default: the name you are logged in by].")] = "",
+    author: Annotated[str, typer.Option(help="Who revokes it (default: the name you are logged in by).")] = "",
 ) -> None:
     """Take a batch out of every label; its rows stay, and what it changed is evaluated again."""
     from server.cli.console import stdout

@@ -13,8 +13,8 @@ _LOG = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on [default: AQA_HOST].")] = "",
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port [default: AQA_PORT].")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on (default: AQA_HOST).")] = "",
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port (default: AQA_PORT).")] = None,
 ) -> None:
     """Serve the leaderboard, the pages and the API, with a worker inside unless AQA_EMBEDDED_WORKER=no."""
     from dataclasses import replace
@@ -30,7 +30,7 @@ def serve(
 
 def worker(
     queue: Annotated[
-        list[str] | None, typer.Option(help="Queue to serve, cpu or gpu; repeatable [default: cpu].")
+        list[str] | None, typer.Option(help="Queue to serve, cpu or gpu; repeatable (default: cpu).")
     ] = None,
     until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job is free.")] = False,
 ) -> None:

@@ -22,10 +22,10 @@ def sheet(
     ] = "all",
     size: Annotated[int | None, typer.Option(min=1, help="How many triples to draw.")] = None,
     submission: Annotated[
-        list[str] | None, typer.Option(help="From this submission; repeatable [default: all on the board].")
+        list[str] | None, typer.Option(help="From this submission; repeatable (default: all on the board).")
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed draws the same triples.")] = 0,
-    author: Annotated[str, typer.Option(help="Who draws it [default: the name you are logged in by].")] = "",
+    author: Annotated[str, typer.Option(help="Who draws it (default: the name you are logged in by).")] = "",
 ) -> None:
     """Draw the next unrated triples; the probability of each is recorded with it."""
     from server.cli.console import stdout
@@ -49,7 +49,7 @@ def sheet(
 def open_sheet(
     sheet: Annotated[int, typer.Argument(help="The sheet's number.")],
     note: Annotated[str, typer.Option(help="A sentence kept with the batch.")] = "",
-    author: Annotated[str, typer.Option(help="Who opens it [default: the name you are logged in by].")] = "",
+    author: Annotated[str, typer.Option(help="Who opens it (default: the name you are logged in by).")] = "",
 ) -> None:
     """Give a sheet to the raters on the rater page; it closes when every triple has all its raters."""
     from server.cli.console import stdout

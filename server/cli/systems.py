@@ -71,11 +71,11 @@ def run(
     exemplars: Annotated[
         Path | None, typer.Option(help="JSONL of training questions in place of the benchmark's own.")
     ] = None,
-    judge: Annotated[str, typer.Option(help="The judge for reranked systems [default: AQA_JUDGE].")] = "",
+    judge: Annotated[str, typer.Option(help="The judge for reranked systems (default: AQA_JUDGE).")] = "",
     seed: Annotated[int, typer.Option(help="For whatever is drawn.")] = 0,
     seconds: Seconds = None,
     tokens: Tokens = None,
-    team: Annotated[str, typer.Option(help="Whose entry it is [default: the reference systems' team].")] = "",
+    team: Annotated[str, typer.Option(help="Whose entry it is (default: the reference systems' team).")] = "",
     publish: Annotated[bool, typer.Option("--publish", help="Show it on the board once it is scored.")] = False,
     queue: Annotated[str, typer.Option(help="The queue of its job: cpu or gpu.")] = "cpu",
     wait: Annotated[
