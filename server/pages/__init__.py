@@ -10,6 +10,8 @@ from server import security
 from server.context import identity
 from server.pages.account import bp as account
 from server.pages.guide import bp as guide
+from server.pages.rating import bp as rating
+from server.pages.ratings import bp as ratings
 from server.pages.submissions import bp as submissions
 from server.pages.submit import bp as submit
 
@@ -19,7 +21,7 @@ def blueprint() -> APIBlueprint:
     pages = APIBlueprint("pages", __name__, enable_openapi=False)
     pages.before_request(security.check_csrf)
     pages.app_context_processor(lambda: {"who": identity(), "csrf_field": security.csrf_field, "current": _current})
-    for part in (guide, account, submit, submissions):
+    for part in (guide, account, submit, submissions, rating, ratings):
         pages.register_blueprint(part)
     return pages
 

@@ -33,7 +33,8 @@ def signed_in() -> tuple[str, int] | Response:
         return render_template("sign_in.html", error=error, back=back), error.status
     session.clear()
     session["token"] = who.token_id
-    return redirect(back or url_for("pages.submissions.mine"), 303)
+    start = "pages.rating.work" if who.role == "rater" else "pages.submissions.mine"
+    return redirect(back or url_for(start), 303)
 
 
 @bp.post("/sign-out")

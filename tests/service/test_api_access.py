@@ -23,7 +23,7 @@ UNGUARDED = {"static", "openapi.spec"}
 
 def routes(app: APIFlask) -> list[tuple[str, str, object]]:
     """Path (with the submission's id to fill in), method and view of every route of ours."""
-    values = {"<submission_id>": "{id}", "<benchmark_id>": "small", "<kind>": "csv", "<batch_id>": "1", "<sheet_id>": "1"}
+    values = {"<submission_id>": "{id}", "<benchmark_id>": "small", "<kind>": "csv", "<batch_id>": "1", "<sheet_id>": "1", "<row>": "1"}
     found = []
     for rule in app.url_map.iter_rules():
         path = rule.rule

@@ -1,0 +1,81 @@
+"""The rater's page: one triple at a time, two questions, and nothing that could sway the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from apiflask import APIBlueprint
+from flask import redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from core.errors import AqaError, Conflict, InvalidInput
+from server.access import only
+from server.context import services, signed_in
+from server.ratings import number
+from submissions.ratings import Task
+
+bp = APIBlueprint("rating", __name__, url_prefix="/rate", enable_openapi=False)
+_YES_NO = {"Y": True, "N": False}
+
+
+@bp.get("")
+@only("rater")
+def work() -> str:
+    """What there is to rate, and how far one is."""
+    assignments, rater = services().assignments, signed_in().team
+    batches = [(batch, assignments.progress(batch.id, rater)) for batch in assignments.open_batches()]
+    titles = {row.id: row.title for row in services().benchmarks.all()}
+    return render_template("rate.html", batches=batches, titles=titles)
+
+
+@bp.get("/<batch_id>")
+@only("rater")
+def following(batch_id: str) -> str:
+    """The next triple for this rater, or thanks."""
+    at = number(batch_id, "batch for raters")
+    return _page(at, services().assignments.next(at, signed_in().team))
+
+
+@bp.get("/<batch_id>/<row>")
+@only("rater")
+def again(batch_id: str, row: str) -> str:
+    """A triple of the sheet with one's own answer."""
+    at = number(batch_id, "batch for raters")
+    return _page(at, services().assignments.task(at, number(row, "row"), signed_in().team))
+
+
+@bp.get("/<batch_id>/<row>/previous")
+@only("rater")
+def previous(batch_id: str, row: str) -> Response:
+    """To the last triple that one rated before a row; to the same one if there is none."""
+    at, before = number(batch_id, "batch for raters"), number(row, "row")
+    found = services().assignments.previous(at, signed_in().team, before)
+    return redirect(url_for(".again", batch_id=at, row=found.row if found else before), 303)
+
+
+@bp.post("/<batch_id>/<row>")
+@only("rater")
+def answer(batch_id: str, row: str) -> tuple[str, int] | Response:
+    """Store the answer and go on; what is wrong is shown above the questions."""
+    at, place, rater = number(batch_id, "batch for raters"), number(row, "row"), signed_in().team
+    interpretable = _YES_NO.get(request.form.get("interpretable", ""))
+    supported = _YES_NO.get(request.form.get("supported", "")) if interpretable else None
+    note = request.form.get("note", "").strip()[:2_000]
+    try:
+        if interpretable is None:
+            raise InvalidInput("The first question is not answered.", "Answer it with yes or no.")
+        if interpretable and supported is None:
+            raise InvalidInput("The second question is not answered.", "Answer it with yes or no.")
+        services().assignments.record(at, place, rater, interpretable, supported, note)
+    except Conflict:
+        pass  # others completed this one, or the batch was closed: there is nothing to mend, so go on
+    except InvalidInput as error:
+        task = services().assignments.task(at, place, rater)
+        typed = replace(task, interpretable=interpretable, supported=supported, note=note)
+        return _page(at, typed, error), error.status
+    return redirect(url_for(".following", batch_id=at), 303)
+
+
+def _page(batch_id: int, task: Task | None, error: AqaError | None = None) -> str:
+    progress = services().assignments.progress(batch_id, signed_in().team)
+    return render_template("rate_task.html", task=task, batch_id=batch_id, progress=progress, error=error)
