@@ -5,8 +5,10 @@ from core.tables.base import Base
 from core.tables.benchmarks import BenchmarkRow, ExemplarRow, QuestionRow
 from core.tables.evaluations import EvaluationRow, ScoreRow, ValuesRow
 from core.tables.ratings import RaterExclusion, RaterSalt, RatingBatch, RatingRow, RatingSheet, SheetRow
+from core.tables.repos import NamespaceRow, Repo, RepoCommit, RepoEntry, RepoUpload
 from core.tables.requests import SentRequest
 from core.tables.runs import RunRow
+from core.tables.sources import HubAccount, InboxFile, SubmissionSource
 from core.tables.submissions import PredictionRow, Submission, System
 from core.tables.work import Job, JudgeRow, JudgmentRow
 
@@ -15,9 +17,12 @@ __all__ = [
     "BenchmarkRow",
     "EvaluationRow",
     "ExemplarRow",
+    "HubAccount",
+    "InboxFile",
     "Job",
     "JudgeRow",
     "JudgmentRow",
+    "NamespaceRow",
     "PredictionRow",
     "QuestionRow",
     "RaterExclusion",
@@ -25,11 +30,16 @@ __all__ = [
     "RatingBatch",
     "RatingRow",
     "RatingSheet",
+    "Repo",
+    "RepoCommit",
+    "RepoEntry",
+    "RepoUpload",
     "RunRow",
     "ScoreRow",
     "SentRequest",
     "SheetRow",
     "Submission",
+    "SubmissionSource",
     "System",
     "Team",
     "Token",
