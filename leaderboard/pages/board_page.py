@@ -97,8 +97,7 @@ class BoardPage:
         there, benchmark = benchmark_choices(self._database, view.benchmark)
         if not benchmark:
             return [gr.update()] * 10 + [render("no_benchmark.html")]
-        if view.benchmark != benchmark:
-            view = View(benchmark=benchmark)
+        view = replace(view, benchmark=benchmark) if view.benchmark in ("", benchmark) else View(benchmark=benchmark)
         board = self._boards.get(view.benchmark)
         if view.rank_by and board.column(view.rank_by):
             board = self._boards.get(view.benchmark, view.rank_by)
