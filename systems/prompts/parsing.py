@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_LABEL = re.compile(r"^(?:final\s+answer|the\s+answer\s+is|answer|a)\s*:\s*", re.IGNORECASE)
+_NAMES = r"(?:final\s+answer|the\s+answer\s+is|answer|a)\s*:"
+_LABEL = re.compile(rf"^(?:(\*\*|__){_NAMES}\s*\1|{_NAMES})\s*", re.IGNORECASE)
 _URL_LABEL = re.compile(r"\s*\b(?:url|source|page|link)\s*:\s*", re.IGNORECASE)
 _ADDRESS = re.compile(
     r"(?:https?://)?(?:[a-z-]+\.)?(?:m\.)?wikipedia\.org/wiki/[^\s<>\"|\]]+|https?://[^\s<>\"|\]]+", re.IGNORECASE
@@ -25,7 +26,7 @@ def read_answer_and_url(text: str) -> tuple[str, str]:
     text = _SPECIAL.sub("\n", text)
     label, address = _URL_LABEL.search(text), _ADDRESS.search(text)
     ends = [found.start() for found in (label, address) if found]
-    answer = read_answer(text[: min(ends)] if ends else text).rstrip(" ([<")
+    answer = read_answer(text[: min(ends)] if ends else text).rstrip(" ([<").strip()
     if address:
         return answer, _trimmed(address[0])
     written = text[label.end() :].split("\n")[0].split() if label else []

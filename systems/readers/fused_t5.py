@@ -18,15 +18,24 @@ from core.errors import InvalidInput
 class FusedT5(T5ForConditionalGeneration):  # type: ignore[misc]
     """T5 whose inputs have three dimensions, questions × passages × tokens; two are one passage each, plain T5."""
 
-    def forward(self, input_ids: Tensor | None = None, attention_mask: Tensor | None = None, **rest: Any) -> Any:
+    accepts_loss_kwargs = False  # its loss is a plain mean over the batch
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        encoder_outputs: Any = None,
+        **rest: Any,
+    ) -> Any:
         """As T5's; the loss over `labels` where they are given."""
-        if input_ids is not None and input_ids.dim() == 3 and rest.get("encoder_outputs") is None:
+        if input_ids is not None and input_ids.dim() == 3 and encoder_outputs is None:
             if attention_mask is None:
                 raise InvalidInput("Passages come with an attention mask.", "Hand in what the tokenizer gave.")
             states, attention_mask = self.fuse(input_ids, attention_mask)
-            rest["encoder_outputs"] = BaseModelOutput(last_hidden_state=states)
-            input_ids = None
-        return super().forward(input_ids=input_ids, attention_mask=attention_mask, **rest)
+            encoder_outputs, input_ids = BaseModelOutput(last_hidden_state=states), None
+        return super().forward(
+            input_ids=input_ids, attention_mask=attention_mask, encoder_outputs=encoder_outputs, **rest
+        )
 
     def fuse(self, input_ids: Tensor, attention_mask: Tensor, rows: int | None = None) -> tuple[Tensor, Tensor]:
         """The encoder's states of each question's passages end to end, and their mask.
@@ -45,7 +54,7 @@ class FusedT5(T5ForConditionalGeneration):  # type: ignore[misc]
         by_length = lengths.argsort(stable=True)
         there = by_length[lengths[by_length] > 0]
         fused = torch.zeros(questions * width, self.config.d_model, dtype=self.dtype, device=ids.device)
-        for some in there.split(rows or max(len(there), 1)):
+        for some in torch.split(there, rows or max(len(there), 1)):
             longest = int(lengths[some].max())
             real = mask[some, :longest]
             states = self.encoder(input_ids=ids[some, :longest], attention_mask=real.to(attention_mask.dtype))[0]
