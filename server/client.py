@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from core import errors
 from core.errors import AqaError, InvalidInput, Unavailable
 from core.records import Place
 from submissions.intake import SystemCard
+
+_ATTEMPTS = 3
 
 
 class Client:
@@ -25,7 +28,7 @@ class Client:
         )
 
     def submit(self, file: Path, benchmark: str, card: SystemCard, publish: bool) -> dict[str, Any]:
-        """Send an entry; returns where it stands."""
+        """Send an entry; returns where it stands. Sent again where the answer was lost, it still makes one submission."""
         fields = {
             "benchmark": benchmark,
             "system": card.name,
@@ -36,8 +39,9 @@ class Client:
             "uses_autoais": str(card.uses_autoais).lower(),
             "publish": str(publish).lower(),
         }
-        with file.open("rb") as stream:
-            return self._call("POST", "/submissions", data=fields, files={"file": (file.name, stream)})
+        key = {"Idempotency-Key": secrets.token_hex(16)}
+        files = {"file": (file.name, file.read_bytes())}
+        return self._call("POST", "/submissions", _ATTEMPTS, data=fields, files=files, headers=key)
 
     def status(self, submission: str) -> dict[str, Any]:
         """Where a submission stands. Raises `NotFound`."""
@@ -47,10 +51,12 @@ class Client:
         """A submission's scores. Raises `Conflict` while there are none."""
         return self._call("GET", f"/submissions/{submission}/scores")
 
-    def _call(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
+    def _call(self, method: str, path: str, attempts: int = 1, **sent: Any) -> dict[str, Any]:
         try:
             response = self._http.request(method, path, **sent)
         except httpx.HTTPError as error:
+            if attempts > 1:
+                return self._call(method, path, attempts - 1, **sent)
             raise Unavailable(
                 f"{self._http.base_url.host} does not answer: {error}", "Check the address and that the service runs."
             ) from error

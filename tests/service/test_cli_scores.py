@@ -9,15 +9,20 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pyarrow.parquet as parquet
 import pytest
 import uvicorn
 from a2wsgi import WSGIMiddleware
+from sqlalchemy import select
 
 from core.settings import Settings
+from core.tables import Submission, System
 from server import auth, web
 from server.bootstrap import Services
+from server.client import Client
 from server.worker import Worker
+from submissions.intake import SystemCard
 from tests.command_line import Aqa, runner
 from tests.small_benchmark import GOOD, OSLO, add_benchmark, add_team, jsonl
 
@@ -145,9 +150,7 @@ def test_submit_over_the_api(aqa: Aqa, good: Path, services: Services, url: str,
     assert "queued" in sent.out
     assert f"--url {url}" in sent.out
     with services.database.reading() as session:
-        from core.tables import System
-
-        assert session.query(System).one().links == ["https://example.org/a", "https://example.org/b"]
+        assert session.scalars(select(System)).one().links == ["https://example.org/a", "https://example.org/b"]
     identifier = sent.out.split()[1]
     assert aqa("status", identifier, *at, "--json").json["scores"] is None
     Worker(services).run_until_idle()
@@ -156,6 +159,27 @@ def test_submit_over_the_api(aqa: Aqa, good: Path, services: Services, url: str,
     followed = aqa("status", done.json["id"], *at, "--json").json
     assert followed["scores"]["metrics"]["em"]["value"] == 0.6
     assert "60.0" in aqa("status", identifier, *at).out
+
+
+def test_an_answer_that_was_lost_makes_no_second_submission(good: Path, services: Services, url: str) -> None:
+    class LosesTheFirst(httpx.BaseTransport):
+        def __init__(self) -> None:
+            self.plain, self.sent = httpx.HTTPTransport(), 0
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            response = self.plain.handle_request(request)
+            self.sent += 1
+            if self.sent == 1:
+                response.read()
+                raise httpx.ReadError("the connection broke", request=request)
+            return response
+
+    transport = LosesTheFirst()
+    client = Client(url, token(services), transport)
+    made = client.submit(good, "small", SystemCard("My system"), publish=False)
+    assert transport.sent == 2
+    with services.database.reading() as session:
+        assert session.scalars(select(Submission.id)).all() == [made["id"]]
 
 
 def test_the_services_errors_keep_their_exit_codes(
