@@ -28,7 +28,7 @@ class Client:
         )
 
     def submit(self, file: Path, benchmark: str, card: SystemCard, publish: bool) -> dict[str, Any]:
-        """Send an entry; returns where it stands. Sent again where the answer was lost, it still makes one submission."""
+        """Send an entry, again where the answer was lost: it still makes one submission. Returns where it stands."""
         fields = {
             "benchmark": benchmark,
             "system": card.name,
