@@ -51,12 +51,10 @@ class FewShot:
     def _addressed(
         self, chosen: list[list[Exemplar]], address_of: Callable[[Sequence[Exemplar]], list[str]]
     ) -> list[list[Exemplar]]:
-        unique = list(dict.fromkeys(each for exemplars in chosen for each in exemplars))
-        addresses = dict(zip(unique, address_of(unique), strict=True))
-        own = list(self._prompt.exemplars)
-        found = [[replace(each, url=addresses[each]) for each in some if addresses[each]] for some in chosen]
-        # A model that is shown no address writes none: without a page for any, the prompt's own exemplars are shown.
-        return [these or (own if some else []) for these, some in zip(found, chosen, strict=True)]
+        unique = list(dict.fromkeys(each for some in chosen for each in some if not each.url))
+        addressed = dict(zip(unique, address_of(unique), strict=True)) if unique else {}
+        shown = [[replace(each, url=each.url or addressed[each]) for each in some] for some in chosen]
+        return [[each for each in some if each.url] for some in shown]
 
     def _reading(self, prompt: str, completion: Completion) -> Reading:
         trace: dict[str, Any] = {

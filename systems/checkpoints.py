@@ -40,10 +40,12 @@ def _local(folder: Path) -> Checkpoint:
     if not folder.is_dir():
         raise NotFound(f"There is no folder {folder}.", "Name the folder that holds config.json and the weights.")
     digest = hashlib.sha256()
-    for path in sorted({path for pattern in FILES for path in folder.glob(pattern)}):
-        with path.open("rb") as stream:
+    for name in sorted(path.relative_to(folder).as_posix() for pattern in FILES for path in folder.rglob(pattern)):
+        if name.startswith("checkpoint-"):
+            continue  # a training's way to the model beside them
+        with (folder / name).open("rb") as stream:
             content = hashlib.file_digest(stream, "sha256").hexdigest()
-        digest.update(f"{path.name}\n{content}\n".encode())
+        digest.update(f"{name}\n{content}\n".encode())
     return Checkpoint(folder.name, f"{folder.name}@{digest.hexdigest()[:12]}", _whole(folder, str(folder)))
 
 

@@ -52,7 +52,7 @@ class SystemConfig:
     model: str = ""
     """The reader's or the answerer's model."""
     exemplars: str = ""
-    """`NQ-64` (fixed, random) or `NQ-full` (the most similar to the question)."""
+    """`NQ-64` (fixed, random), `NQ-full` (the most similar to the question) or `own` (those of the prompt)."""
     shots: int = 0
     max_new_tokens: int = 0
     T: int = 0

@@ -41,6 +41,18 @@ class Fixed:
         return [_without(self._exemplars, question) for question in questions]
 
 
+class Own:
+    """Exemplars written for a prompt, the same for every question; those of `answer-url@1` name their pages."""
+
+    def __init__(self, written: Sequence[Exemplar], shots: int) -> None:
+        self._exemplars = list(written[:shots])
+        self.signature = f"exemplars:own,shots={len(self._exemplars)}"
+
+    def choose(self, questions: Sequence[Question]) -> list[list[Exemplar]]:
+        """The list, less the question itself where it is in it."""
+        return [_without(self._exemplars, question) for question in questions]
+
+
 class Similar:
     """The most similar training questions by BM25, the most similar shown last, next to the question."""
 

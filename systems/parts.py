@@ -12,6 +12,7 @@ from core.corpus import Corpus
 from core.errors import AqaError, InvalidInput, Unavailable
 from core.ports import Judge
 from systems.config import SystemConfig
+from systems.prompts import load as load_prompt
 from systems.retrieval.store import IndexStore, Progress, silent
 
 if TYPE_CHECKING:
@@ -109,8 +110,10 @@ class Parts:
 
     def chooser(self, config: SystemConfig) -> Chooser:
         """How exemplars are chosen."""
-        from systems.exemplars import Fixed, Similar
+        from systems.exemplars import Fixed, Own, Similar
 
+        if config.exemplars == "own":
+            return Own(load_prompt("answer-url@1").exemplars, config.shots)
         if config.shots and not self.exemplars:
             raise InvalidInput(
                 "The benchmark has no exemplars to show in the prompt.",

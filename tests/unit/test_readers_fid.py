@@ -48,9 +48,10 @@ def reference(model: transformers.T5ForConditionalGeneration, ids: list[list[int
     """Logits after each of `forced`: passages encoded one by one, nothing padded, nothing cached."""
     states = torch.cat([model.encoder(input_ids=torch.tensor([each]))[0] for each in ids], dim=1)
     outputs = model(
-        encoder_outputs=transformers.modeling_outputs.BaseModelOutput(last_hidden_state=states), decoder_input_ids=torch.tensor([forced]),
+        encoder_outputs=transformers.modeling_outputs.BaseModelOutput(last_hidden_state=states),
+        decoder_input_ids=torch.tensor([forced]),
         use_cache=False,
-    )  # fmt: skip
+    )
     return outputs.logits[0]
 
 
