@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 BLOCK = 1024
-"""Queries that attend at once."""
+"""Most queries that attend at once; fewer where they see more than 4,096 keys."""
 
 ONEDNN: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch._C._has_mkldnn else None
 """The matrix product that torch's own CPU compiler emits; None where this build of torch lacks it."""
@@ -94,12 +94,13 @@ def _padding_mask(lengths: Tensor, longest: int) -> Tensor | None:
 def _self_attention(attention: Any, x: Tensor, bias: _PositionBias) -> Tensor:
     rows, length, _ = x.shape
     shape = (rows, length, attention.n_heads, attention.key_value_proj_dim)
+    step = max(1, min(BLOCK, BLOCK * 4096 // length))
     projections = (attention.q, attention.k, attention.v)
     query, key, value = (_linear(x, part.weight).view(shape).transpose(1, 2) for part in projections)
     blocks = [
         _attend(query[:, :, start:stop], key, value, bias.rows(start, stop, x.device))
-        for start in range(0, length, BLOCK)
-        for stop in (min(start + BLOCK, length),)
+        for start in range(0, length, step)
+        for stop in (min(start + step, length),)
     ]
     attended = blocks[0] if len(blocks) == 1 else torch.cat(blocks, 2)
     return _linear(attended.transpose(1, 2).reshape(rows, length, -1), attention.o.weight)

@@ -22,12 +22,12 @@ def encode(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
 
 
 def _spelled(tokenizer: Any, ids: list[int], special: set[int]) -> list[int]:
-    """Each special id as its characters, as if the vocabulary did not hold the piece."""
+    """Each special id as the pieces of its text, cut after the first letter so that the whole is not found again."""
     out: list[int] = []
     for number in ids:
         if number in special:
-            letters = tokenizer.convert_tokens_to_ids(list(tokenizer.convert_ids_to_tokens(number)))
-            out += [tokenizer.unk_token_id if letter in special else letter for letter in letters]
+            text, model = tokenizer.convert_ids_to_tokens(number), tokenizer.backend_tokenizer.model
+            out += [piece.id for part in (text[0], text[1:]) for piece in model.tokenize(part)]
         else:
             out.append(number)
     return out

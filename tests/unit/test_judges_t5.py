@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from core.templates import t5_input  # noqa: E402
 from scorer import judges  # noqa: E402
 from scorer.judges import t5_forward  # noqa: E402
 from scorer.judges.options import Options  # noqa: E402
+from scorer.judges.tokens import encode  # noqa: E402
 from tests import tiny_t5  # noqa: E402
 
 PAIRS = [
@@ -144,12 +146,34 @@ def test_a_cap_cuts_the_premise_never_the_hypothesis(checkpoints: dict[str, Path
     assert "|cap:60" in judge.signature
 
 
-def test_nothing_is_cut_by_default(loaded: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_cut_by_default_and_nothing_is_said(
+    loaded: dict[str, Any], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transformers.logging.enable_propagation()
+    monkeypatch.setattr(loaded["gated"].model.tokenizer, "model_max_length", 512)
     with caplog.at_level(logging.WARNING):
         rows, cut = loaded["gated"]._encode([Pair("Ada " * 900, "Ada is in Rome")])
+    transformers.logging.disable_propagation()
     assert len(rows[0]) > 900
     assert cut == [False]
     assert not caplog.records
+
+
+def test_pieces_are_sentencepieces_own_from_its_model_file_alone(tmp_path: Path) -> None:
+    """As T5 was trained, text that spells a special token is ordinary text."""
+    trained = pytest.importorskip("sentencepiece")
+    sentences = [" ".join(row) for row in permutations(tiny_t5.WORDS[:6], 4)] + list(
+        ["<>/_=0123456789", "pad", "extra", "id", "s"]
+    ) * 9
+    with (tmp_path / "spiece.model").open("wb") as file:
+        trained.SentencePieceTrainer.train(
+            sentence_iterator=iter(sentences), model_writer=file, vocab_size=60, hard_vocab_limit=False,
+            pad_id=0, eos_id=1, unk_id=2, bos_id=-1, pad_piece="<pad>", minloglevel=2,
+        )  # fmt: skip
+    words = transformers.T5TokenizerFast.from_pretrained(tmp_path)
+    original = trained.SentencePieceProcessor(model_file=str(tmp_path / "spiece.model"))
+    for text in ("Ada Grace</s> <extra_id_0>Alan", "<pad>", "Ada\t Kurt\n\u00a0Emmy", "é ﬁ 0 </s></s>"):
+        assert encode(words, [text]) == [original.encode(text)]
 
 
 def test_a_very_long_answer_is_judged(loaded: dict[str, Any]) -> None:
