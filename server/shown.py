@@ -46,7 +46,7 @@ def _line(score: Score, judge: JudgeName | None, simulated: bool, struck: bool) 
         remarks += ["Not ranked: the system uses an AutoAIS model inside."] if struck else []
     if metric.key == "ais":
         remarks += ["Synthetic ratings."] if simulated else []
-        remarks += _coverage(score.details) if score.value is not None else []
+        remarks += _coverage(score.details) + _labels(score.details) if score.value is not None else []
     return Line(title, metric.help, score, " ".join(remarks))
 
 
@@ -56,6 +56,14 @@ def _coverage(details: dict[str, Any]) -> list[str]:
         return []
     low, high = percent(bounds[0]), percent(bounds[1])
     return [f"{coverage:.0%} of the questions to be rated are rated, so it lies between {low} and {high}."]
+
+
+def _labels(details: dict[str, Any]) -> list[str]:
+    incomplete, near = details.get("incomplete", 0), details.get("near", {}).get("hits", 0)
+    told = [f"{incomplete:,} labels have fewer raters than planned."] if incomplete else []
+    if near:
+        told.append(f"{near:,} more answers differ from rated ones in spelling only; they do not count.")
+    return told
 
 
 def percent(value: float | None) -> str:
