@@ -41,10 +41,10 @@ class Failure(AqaError):
 def register(app: Flask) -> None:
     """Handle every kind of error that a request can end with."""
     app.register_error_handler(AqaError, respond)
-    app.register_error_handler(HTTPException, lambda error: _with_headers(respond(_from_http(error)), error))
-    app.register_error_handler(OperationalError, _database_away)
-    app.register_error_handler(DataError, _not_storable)
-    app.register_error_handler(Exception, _unexpected)
+    app.register_error_handler(HTTPException, lambda error: _with_headers(respond(from_http(error)), error))
+    app.register_error_handler(OperationalError, lambda error: respond(from_database(error)))
+    app.register_error_handler(DataError, lambda error: respond(from_data(error)))
+    app.register_error_handler(Exception, lambda error: respond(from_fault(error)))
 
 
 def from_validation(error: HTTPError) -> tuple[dict[str, Any], int, Any]:
@@ -68,8 +68,7 @@ def body(error: AqaError) -> dict[str, Any]:
 
 def respond(error: AqaError) -> Response:
     """The response for an error, as the door that was used speaks."""
-    if error.status >= 500 and not isinstance(error, Unavailable | Failure):
-        log.error("%s %s: %s", request.method, request.path, error.message)
+    note(error)
     if request.path.startswith("/api/"):
         response = jsonify(body(error))
     elif error.status == 401:
@@ -83,7 +82,14 @@ def respond(error: AqaError) -> Response:
     return response
 
 
-def _from_http(error: HTTPException) -> AqaError:
+def note(error: AqaError) -> None:
+    """Log an error of ours that is a fault of the service."""
+    if error.status >= 500 and not isinstance(error, Unavailable | Failure):
+        log.error("%s %s: %s", request.method, request.path, error.message)
+
+
+def from_http(error: HTTPException) -> AqaError:
+    """An error of the framework in our shape."""
     status = error.code or 500
     return _plain(status, _MESSAGES.get(status) or error.description or error.name)
 
@@ -101,19 +107,22 @@ def _with_headers(response: Response, error: HTTPException) -> Response:
     return response
 
 
-def _database_away(error: OperationalError) -> Response:
+def from_database(error: OperationalError) -> AqaError:
+    """A database that does not answer."""
     log.error("%s %s: the database failed: %s", request.method, request.path, error.orig)
-    return respond(Unavailable("The database does not answer.", "Try again in a moment."))
+    return Unavailable("The database does not answer.", "Try again in a moment.")
 
 
-def _not_storable(error: DataError) -> Response:
+def from_data(error: DataError) -> AqaError:
+    """A value that the database cannot hold."""
     log.info("%s %s: %s", request.method, request.path, error.orig)
-    return respond(InvalidInput("A value holds a character that cannot be stored.", "Remove NUL characters."))
+    return InvalidInput("A value holds a character that cannot be stored.", "Remove NUL characters.")
 
 
-def _unexpected(error: Exception) -> Response:
+def from_fault(error: Exception) -> AqaError:
+    """Anything that nobody foresaw."""
     log.exception("%s %s failed", request.method, request.path)
-    return respond(Failure(500, "error", _UNEXPECTED, "Try again; if it stays, tell a maintainer."))
+    return Failure(500, "error", _UNEXPECTED, "Try again; if it stays, tell a maintainer.")
 
 
 def _flat(detail: Any, path: str = "") -> list[str]:

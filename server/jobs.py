@@ -13,6 +13,7 @@ from scorer.evaluate import Scorer
 from scorer.judges import released
 from server import runs
 from server.bootstrap import Services
+from server.hub import landing, outputs, taking
 from submissions.ratings.touched import EVALUATE_RELEASED
 
 
@@ -42,7 +43,11 @@ def _evaluate(services: Services, claim: Claim, scorer: Scorer) -> None:
         stage = f"judging: {done:,} of {total:,} pairs" if done < total else "computing metrics and intervals"
         _tell(services, claim.subject, state="running", stage=stage, progress=done / total if total else 1.0)
 
-    scorer.evaluate(claim.subject, lambda session: services.queue.finish(session, claim), progress)
+    def finish(session: Session) -> None:
+        services.queue.finish(session, claim)
+        outputs.queue_outputs(session, claim.subject)
+
+    scorer.evaluate(claim.subject, finish, progress)
 
 
 def evaluate_failed(session: Session, subject: str, reason: str) -> None:
@@ -51,17 +56,24 @@ def evaluate_failed(session: Session, subject: str, reason: str) -> None:
     session.execute(
         update(Submission).where(Submission.id == subject).values(state=failed, stage=failed, reason=reason)
     )
+    outputs.queue_outputs(session, subject)
 
 
 JOBS: dict[str, Callable[[Services, Claim], None]] = {
     "evaluate": evaluate,
     EVALUATE_RELEASED: evaluate_released,
     runs.KIND: runs.execute,
+    landing.TAKE: taking.take,
+    taking.SAY: taking.say,
+    outputs.GIVE: outputs.give,
 }
 FAILED: dict[str, Callable[[Session, str, str], None]] = {
     "evaluate": evaluate_failed,
     EVALUATE_RELEASED: evaluate_failed,
     runs.KIND: runs.failed,
+    landing.TAKE: taking.failed,
+    taking.SAY: taking.unsaid,
+    outputs.GIVE: outputs.given_up,
 }
 
 

@@ -16,6 +16,7 @@ from server.api.documents import SECURITY_SCHEMES
 from server.api.schemas import ErrorOut
 from server.bootstrap import Services
 from server.context import EXTENSION, read_bearer, read_cookie
+from server.hub import blueprint as hub
 
 
 class OrJson(JSONProvider):
@@ -61,6 +62,7 @@ def create(services: Services) -> APIFlask:
     app.error_processor(errors.from_validation)
     app.before_request(_identify)
     app.register_blueprint(api.blueprint())
+    app.register_blueprint(hub.blueprint())
     app.register_blueprint(pages.blueprint())
     app.register_blueprint(health.bp)
     errors.register(app)
@@ -70,10 +72,10 @@ def create(services: Services) -> APIFlask:
 
 
 def _identify() -> None:
-    """At the API by the bearer token alone, elsewhere by the session cookie alone."""
+    """At the API and the hub by the bearer token alone, elsewhere by the session cookie alone."""
     if "\0" in request.path:  # PostgreSQL cannot even look for it
         raise NotFound("There is nothing at this address.", "Check the address.")
-    if request.path.startswith(f"{api.PREFIX}/"):
+    if request.path.startswith((f"{api.PREFIX}/", f"{hub.PREFIX}/")):
         read_bearer()
     elif not request.path.startswith("/static/"):
         read_cookie()
