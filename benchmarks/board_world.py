@@ -20,14 +20,15 @@ from sqlalchemy import insert
 from core.architectures import ARCHITECTURES
 from core.benchmark import Benchmark, Benchmarks, NewBenchmark
 from core.database import Database
+from core.ports import Metric
 from core.records import Item, Judgment, Label, Prediction, Score
 from core.tables import PredictionRow, RatingBatch, RatingRow, Submission, System, Team
 from core.tables.base import utc_now
 from core.text import near_key, triple_key
 from scorer import metrics
-from scorer.scoring import Evaluation
+from scorer.scoring import Evaluation, Values
 from scorer.signature import Recipe
-from scorer.statistics.intervals import Estimate, estimates
+from scorer.statistics.intervals import estimates
 from scorer.statistics.resamples import ResampleStore
 from scorer.stored import store
 
@@ -35,6 +36,7 @@ JUDGE = "judge:generated@1|tmpl:aqa"
 RATERS = 5
 UNRATED = 4
 """The candidate that nobody has rated; the one after it stands for no answer at all."""
+_DETAILED = ("autoais", "ais")
 _SUPPORT = (0.95, 0.06, 0.85, 0.12, 0.40)
 _ARCHITECTURES = [key for key in ARCHITECTURES if key != "unknown"]
 Choices = npt.NDArray[np.intp]
@@ -160,14 +162,8 @@ def _scored(benchmark: Benchmark, items: list[list[Item]], choices: Choices, wor
             measured = metric.measure(candidate)
             table[list(measured.positions), c] = list(measured.values)
         values[metric.key] = table[at, choices]
-        for system in range(world.systems):
-            measured = metric.measure([items[c][q] for q, c in enumerate(choices[:, system])])
-            resamples = store_of.get(len(measured.values), world.resamples, world.seed)
-            found: Estimate = estimates(np.array(measured.values)[:, None], resamples)[0]
-            scores[system][metric.key] = Score(
-                metric.key, found.value, found.n, found.interval, recipe.of(metric),
-                measured.reason or found.reason, measured.details,
-            )  # fmt: skip
+        for system, score in enumerate(_scores(metric, items, choices, values[metric.key], recipe, store_of)):
+            scores[system][metric.key] = score
     p = np.array([[item.judgment.p if item.judgment else np.nan for item in candidate] for candidate in items]).T
     values["autoais_p"] = p[at, choices]
     signature = recipe.whole(chosen)
@@ -175,6 +171,25 @@ def _scored(benchmark: Benchmark, items: list[list[Item]], choices: Choices, wor
         Evaluation(signature, world.judge, [], {}, scores[s], {key: each[:, s] for key, each in values.items()})
         for s in range(world.systems)
     ]
+
+
+def _scores(
+    metric: Metric, items: list[list[Item]], choices: Choices, values: Values, recipe: Recipe, store_of: ResampleStore
+) -> list[Score]:
+    """One published number per system; where every question counts, all systems are resampled at once."""
+    whole = bool(np.isfinite(values).all()) and values.shape[1] > 0
+    resamples = store_of.get(len(values), recipe.resamples, recipe.seed)
+    together = estimates(values, resamples) if whole else ()
+    scores = []
+    for system in range(values.shape[1]):
+        details: dict[str, Any] = {}
+        if metric.key in _DETAILED:
+            details = dict(metric.measure([items[c][q] for q, c in enumerate(choices[:, system])]).details)
+        own = values[np.isfinite(values[:, system]), system]
+        found = together[system] if whole else (
+            estimates(own[:, None], store_of.get(len(own), recipe.resamples, recipe.seed))[0])  # fmt: skip
+        scores.append(Score(metric.key, found.value, found.n, found.interval, recipe.of(metric), found.reason, details))
+    return scores
 
 
 def _submission(session: Any, benchmark: Benchmark, world: World, at: int, choices: Choices) -> Submission:
