@@ -31,6 +31,7 @@ from core.tables import EvaluationRow, PredictionRow, QuestionRow, Submission
 from leaderboard import board
 from leaderboard.cache import Boards
 from leaderboard.pages.board_html import board_html
+from leaderboard.records import Board
 from leaderboard.view import View
 from scorer import metrics
 from scorer.stored import read_values
@@ -48,7 +49,7 @@ def timed(call: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def ours(services: Services) -> board.Board:
+def ours(services: Services) -> Board:
     """The board as the API gives it."""
     with services.database.reading() as session:
         return board.rows(session, WORLD.benchmark_id)
