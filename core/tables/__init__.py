@@ -1,6 +1,7 @@
 """The database's tables as SQLAlchemy 2.0 typed models, one module per subject."""
 
 from core.tables.accounts import Team, Token
+from core.tables.audit import AuditEvent
 from core.tables.base import Base
 from core.tables.benchmarks import BenchmarkRow, ExemplarRow, QuestionRow
 from core.tables.evaluations import EvaluationRow, ScoreRow, ValuesRow
@@ -10,9 +11,12 @@ from core.tables.requests import SentRequest
 from core.tables.runs import RunRow
 from core.tables.sources import HubAccount, InboxFile, SubmissionSource
 from core.tables.submissions import PredictionRow, Submission, System
+from core.tables.uploads import Upload, UploadPart
+from core.tables.webhooks import Webhook, WebhookDelivery
 from core.tables.work import Job, JudgeRow, JudgmentRow
 
 __all__ = [
+    "AuditEvent",
     "Base",
     "BenchmarkRow",
     "EvaluationRow",
@@ -43,5 +47,9 @@ __all__ = [
     "System",
     "Team",
     "Token",
+    "Upload",
+    "UploadPart",
     "ValuesRow",
+    "Webhook",
+    "WebhookDelivery",
 ]
