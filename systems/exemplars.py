@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from core.records import Question
@@ -12,7 +12,6 @@ from systems.prompts import Exemplar
 from systems.retrieval.term_search import search_texts
 
 Pool = Sequence[tuple[str, tuple[str, ...]]]
-Address = Callable[[Exemplar], str]
 
 
 class Chooser(Protocol):
@@ -29,16 +28,17 @@ class Chooser(Protocol):
 
 
 class Fixed:
-    """The same exemplars for every question, drawn once by the seed."""
+    """The same exemplars for every question, drawn once by the seed, and one in reserve."""
 
     def __init__(self, pool: Pool, shots: int, seed: int) -> None:
-        drawn = random.Random(seed).sample(list(pool), min(shots, len(pool)))
+        drawn = random.Random(seed).sample(list(pool), min(shots + 1, len(pool)))
         self._exemplars = [Exemplar(question, answers[0]) for question, answers in drawn]
-        self.signature = f"exemplars:NQ-64,shots={len(drawn)},of={len(pool)},seed={seed}"
+        self._shots = shots
+        self.signature = f"exemplars:NQ-64,shots={shots},of={len(pool)},seed={seed}"
 
     def choose(self, questions: Sequence[Question]) -> list[list[Exemplar]]:
-        """The fixed list, less the question itself where the pool holds it."""
-        return [_without(self._exemplars, question) for question in questions]
+        """The fixed list; the reserve steps in where it holds the question itself."""
+        return [_without(self._exemplars, question)[: self._shots] for question in questions]
 
 
 class Own:
@@ -74,5 +74,5 @@ class Similar:
 
 
 def _without(exemplars: Sequence[Exemplar], question: Question) -> list[Exemplar]:
-    own = canonical_question(question.text)
-    return [each for each in exemplars if canonical_question(each.question) != own]
+    own = canonical_question(question.text).casefold()
+    return [each for each in exemplars if canonical_question(each.question).casefold() != own]
