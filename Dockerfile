@@ -27,7 +27,7 @@ RUN /opt/aqa/bin/pip install --constraint requirements.lock '.[small,statistics,
 FROM python:${PYTHON} AS runtime
 RUN useradd --create-home --uid 10001 aqa && install -d -o aqa /data
 ENV PATH=/opt/aqa/bin:$PATH PYTHONUNBUFFERED=1 AQA_DATA_DIR=/data AQA_HOST=0.0.0.0 AQA_JUDGE=small
-USER aqa
+USER 10001
 WORKDIR /home/aqa
 VOLUME /data
 
