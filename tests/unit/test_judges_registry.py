@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +44,9 @@ def test_the_registry_imports_nothing_heavy() -> None:
     code = f"import sys; from scorer import judges; judges.load('token-overlap'); print({heavy})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_every_judge_and_option_is_documented() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "judges" / "index.md").read_text(encoding="utf-8")
+    for name in (*judges.REGISTRY, *(f.name for f in fields(Options))):
+        assert f"| `{name}" in text, name

@@ -162,9 +162,13 @@ def test_nothing_is_cut_by_default_and_nothing_is_said(
 def test_pieces_are_sentencepieces_own_from_its_model_file_alone(tmp_path: Path) -> None:
     """As T5 was trained, text that spells a special token is ordinary text."""
     trained = pytest.importorskip("sentencepiece")
-    sentences = [" ".join(row) for row in permutations(tiny_t5.WORDS[:6], 4)] + list(
-        ["<>/_=0123456789", "pad", "extra", "id", "s"]
-    ) * 9
+    sentences = [" ".join(row) for row in permutations(tiny_t5.WORDS[:6], 4)] + [
+        "<>/_=0123456789",
+        "pad",
+        "extra",
+        "id",
+        "s",
+    ] * 9
     with (tmp_path / "spiece.model").open("wb") as file:
         trained.SentencePieceTrainer.train(
             sentence_iterator=iter(sentences), model_writer=file, vocab_size=60, hard_vocab_limit=False,
