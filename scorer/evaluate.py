@@ -124,4 +124,5 @@ class Scorer:
 
 def _labels(session: Session, benchmark: Benchmark, predictions: list[Prediction]) -> Labels:
     exact = labels_for(session, benchmark.id, predictions)
-    return Labels(exact, near_labels_for(session, benchmark.id, predictions, exact))
+    due = [prediction for prediction in predictions if benchmark.questions[prediction.position].rated]
+    return Labels(exact, near_labels_for(session, benchmark.id, due, exact))

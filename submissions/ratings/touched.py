@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from core.queue import Queue
 from core.records import Label
-from core.tables import BenchmarkRow, Job, PredictionRow, RatingRow, Submission
+from core.tables import BenchmarkRow, Job, PredictionRow, QuestionRow, RatingRow, Submission
 from core.text import near_key, triple_key
 from submissions.labels import labels_of, near_labels_of
 
@@ -61,13 +61,14 @@ def moved(
 ) -> dict[str, set[bytes]]:
     """The submissions whose labels differ between two moments, each with its triples that do.
 
-    A near label moves a submission only where it has no label of its own.
+    A near label moves a submission only on a question to be rated, and where it has no label of its own.
     """
     exact = _changed(before.exact, after.exact)
     near = _changed(before.near, after.near)
     changed = [key for key in keys if key.triple in exact or key.near in near]
     held = list(held_triples(session, benchmark_id, changed))
-    nearly = {key.triple for _, key in held if key.triple not in exact and key.near in near}
+    due = _rated(session, benchmark_id) if near else set()
+    nearly = {k.triple for _, k in held if k.position in due and k.triple not in exact and k.near in near}
     nearly -= labels_of(session, benchmark_id, nearly).keys()
     found: dict[str, set[bytes]] = {}
     for submission, key in held:
@@ -119,6 +120,11 @@ def re_evaluating(
     session.flush()
     touched += sorted(moved(session, benchmark_id, chosen, before, labelled(session, benchmark_id, chosen)))
     _queue_evaluations(session, queue, touched)
+
+
+def _rated(session: Session, benchmark_id: str) -> set[int]:
+    query = select(QuestionRow.position).where(QuestionRow.benchmark_id == benchmark_id, QuestionRow.rated)
+    return set(session.scalars(query))
 
 
 def _changed(before: Mapping[bytes, Label], after: Mapping[bytes, Label]) -> set[bytes]:
