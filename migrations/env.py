@@ -26,6 +26,10 @@ with engine.connect() as connection:
         # A migration that cannot get its lock gives up instead of stopping the service behind it.
         connection.exec_driver_sql("SET lock_timeout = '5s'")
         connection.commit()
+    if connection.dialect.name == "sqlite":
+        # A table that is made anew is dropped in between; with foreign keys on, that would delete the rows that
+        # point to it. The switch works only outside a transaction, so it is thrown before one begins.
+        connection.connection.driver_connection.execute("PRAGMA foreign_keys=OFF")
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,
@@ -33,6 +37,11 @@ with engine.connect() as connection:
         compare_type=True,
         render_item=render_item,
     )
-    with context.begin_transaction():
-        context.run_migrations()
-    connection.commit()
+    try:
+        with context.begin_transaction():
+            context.run_migrations()
+        connection.commit()
+    finally:
+        if connection.dialect.name == "sqlite":
+            connection.rollback()
+            connection.connection.driver_connection.execute("PRAGMA foreign_keys=ON")
