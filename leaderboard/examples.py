@@ -38,8 +38,8 @@ FILTERS: dict[str, Filter] = {
     "": Filter("All questions", lambda t: np.ones_like(t["em"], dtype=bool)),
     "em-misses": Filter("EM wrong, humans say attributable", lambda t: (t["em"] == 0) & (t["ais"] == 1)),
     "em-flatters": Filter("EM right, humans say not attributable", lambda t: (t["em"] == 1) & (t["ais"] == 0)),
-    "judge-flatters": Filter("AutoAIS yes, humans no", lambda t: (t["autoais"] == 1) & (t["ais"] == 0)),
-    "judge-misses": Filter("AutoAIS no, humans yes", lambda t: (t["autoais"] == 0) & (t["ais"] == 1)),
+    "judge-flatters": Filter("Judge yes, humans no", lambda t: (t["autoais"] == 1) & (t["ais"] == 0)),
+    "judge-misses": Filter("Judge no, humans yes", lambda t: (t["autoais"] == 0) & (t["ais"] == 1)),
     "near": Filter("Judge undecided (p near 0.5)", lambda t: np.abs(t["autoais_p"] - 0.5) <= 0.05),
 }
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from importlib import import_module
+from typing import Any
 
 from leaderboard.records import JudgeName
 from scorer import judges
-from scorer.judges.options import Options
+
+# Judges whose modules bring a model's libraries, which a web process may lack: title and the number's name.
+_MODELS = {
+    "small": ("Small (support score)", "Support score"),
+    "google/t5_xxl_true_nli_mixture": ("T5-11B, TRUE mixture", "AutoAIS"),
+}
 
 
 def recipe_of(signature: str) -> str:
@@ -37,18 +43,23 @@ def judge_of(signature: str) -> JudgeName | None:
     if named is None:
         return None
     name = named.removeprefix("judge:").partition("@")[0]
-    found = _registered(name)
-    return found or JudgeName(name, name, name)
+    if name in _MODELS:
+        return JudgeName(name, *_MODELS[name])
+    if "tmpl:aqa+minicheck" in signature.split("|"):
+        return JudgeName(name, f"MiniCheck {name}", "MiniCheck support")
+    return _registered(name) or JudgeName(name, name, f"Entailment by {name}")
 
 
 def _registered(name: str) -> JudgeName | None:
-    """The names a registered judge gives itself, where its module can tell them without loading a model."""
+    """The names a judge without a checkpoint gives itself, read from its class: nothing is loaded."""
     entry = judges.REGISTRY.get(name)
     if entry is None or name in judges.EXTRAS:
         return None
-    module, _, factory = entry.partition(":")
-    judge = getattr(import_module(module), factory)("", Options())
-    return JudgeName(judge.key, judge.title, judge.score_name, judge.help)
+    for held in vars(import_module(entry.partition(":")[0])).values():
+        if isinstance(held, type) and getattr(held, "key", None) == name:
+            judge: Any = held
+            return JudgeName(name, judge.title, judge.score_name, judge.help)
+    return None
 
 
 def resampling(recipe: str) -> tuple[int, int]:

@@ -165,6 +165,6 @@ def _cells(found: Duel) -> list[tuple[str, str]]:
     """The cells of the grid that hold questions, in words."""
     words = {1: "first better", 0: "tie", -1: "second better"}
     return [
-        (f"EM {words[em]}, AutoAIS {words[autoais]}, AIS {words[ais]} ({count})", _key((em, autoais, ais)))
+        (f"EM {words[em]}, judge {words[autoais]}, AIS {words[ais]} ({count})", _key((em, autoais, ais)))
         for (em, autoais, ais), count in sorted(found.grid.items(), reverse=True)
     ]
