@@ -1,0 +1,188 @@
+"""A run is a job: its predictions enter like anybody's, a killed one goes on, budgets leave what there is."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from core.errors import Conflict, InvalidInput, NotFound
+from core.tables import Job, PredictionRow, RunRow, Submission
+from leaderboard.board import rows
+from server import runs
+from server.bootstrap import Services
+from server.runs import RunPlan
+from server.worker import Worker
+from tests.small_benchmark import NILE, OSLO, QUESTIONS, ROME, add_benchmark, add_team
+
+ANSWERS = {
+    "what is the capital of norway": "Oslo",
+    "what is the capital of italy": "Rome",
+    "how long is the nile": "6,650 km",
+}
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> str:
+    """The spec of a file with answers to three of the five questions."""
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps({"question": q, "answer": a}) + "\n" for q, a in ANSWERS.items()))
+    return f"answers:{path}"
+
+
+def submission_of(services: Services, run_id: str) -> Submission:
+    with services.database.reading() as session:
+        found = session.get(Submission, runs.get(services, run_id).submission_id)
+        assert found is not None
+        return found
+
+
+def test_a_run_reaches_the_board_by_the_same_door(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    assert "Attribute-BM25 (answerer=answers.jsonl)" not in runs.entered(services, "small")
+    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}, publish=True))
+    assert Worker(services).run_until_idle() == 2
+    run, submission = runs.get(services, identifier), submission_of(services, identifier)
+    assert (run.state, run.progress, submission.state) == ("done", 1.0, "scored")
+    with services.database.reading() as session:
+        found = session.execute(
+            select(PredictionRow.answer, PredictionRow.passage_id)
+            .where(PredictionRow.submission_id == submission.id)
+            .order_by(PredictionRow.position)
+        ).all()
+    assert [tuple(row) for row in found] == [("Oslo", OSLO), ("Rome", ROME), ("6,650 km", NILE), ("", None), ("", None)]
+    assert run.details["flags"] == {"no answer to attribute": 2}
+    assert run.details["benchmark"].startswith("small@")
+    assert "bm25:lucene,k1=0.9,b=0.4" in run.details["signature"]
+    assert run.details["versions"]["bm25s"]
+    assert services.blobs.exists(run.details["outputs"])
+    assert "Attribute-BM25 (answerer=answers.jsonl)" in runs.entered(services, "small")
+    with services.database.reading() as session:
+        shown = rows(session, "small").rows
+    assert [row.entry.system for row in shown] == ["Attribute-BM25 (answerer=answers.jsonl)"]
+
+
+def test_a_limit_answers_the_first_questions_only(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}, limit=2))
+    Worker(services).run_until_idle()
+    assert submission_of(services, identifier).coverage == pytest.approx(2 / len(QUESTIONS))
+    assert runs.get(services, identifier).state == "done"
+
+
+def test_the_same_predictions_are_not_entered_twice(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    for _ in range(2):
+        identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}))
+        Worker(services).run_until_idle()
+    second = runs.get(services, identifier)
+    assert (second.state, second.submission_id) == ("done", None)
+    assert "exactly this content" in (second.reason or "")
+
+
+def test_a_team_runs_under_its_own_name_and_quota(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    team = add_team(services)
+    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}), team_id=team)
+    Worker(services).run_until_idle()
+    with services.database.reading() as session:
+        entered = session.get(Submission, runs.get(services, identifier).submission_id)
+        assert entered is not None
+        assert (entered.system.team_id, entered.system.reference) == (team, False)
+
+
+def test_a_budget_leaves_what_there_is_and_can_be_raised(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    plan = RunPlan({"answerer": answers}, seconds=1e-9)
+    identifier = runs.start(services, "attribute-bm25", "small", plan)
+    Worker(services).run_until_idle()
+    part = runs.get(services, identifier)
+    assert (part.state, part.details["ended"], part.details["answered"]) == ("partial", "out of time", 1)
+    first = submission_of(services, identifier)
+    runs.resume(services, identifier, seconds=600)
+    Worker(services).run_until_idle()
+    whole = runs.get(services, identifier)
+    assert (whole.state, whole.details["answered"], whole.details["resumed"]) == ("done", 5, 1)
+    assert submission_of(services, identifier).version == first.version + 1
+    with pytest.raises(Conflict):
+        runs.resume(services, identifier)
+
+
+def test_what_cannot_run_is_told_at_once(services: Services, tmp_path: Path) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    for name, plan, error in [
+        ("RTR-10", RunPlan(), InvalidInput),
+        ("RTR-99", RunPlan(), NotFound),
+        ("attribute-bm25", RunPlan({"answerer": "answers:x"}, limit=0), InvalidInput),
+        ("attribute-bm25", RunPlan({"answerer": "answers:x", "colour": "red"}), InvalidInput),
+    ]:
+        with pytest.raises(error):
+            runs.start(services, name, "small", plan)
+    with pytest.raises(NotFound):
+        runs.start(services, "attribute-bm25", "nowhere", RunPlan({"answerer": "answers:x"}))
+    with services.database.reading() as session:
+        assert session.scalars(select(Job)).all() == session.scalars(select(RunRow)).all() == []
+
+
+def test_a_run_that_fails_says_why_and_can_go_on(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    plan = RunPlan({"answerer": answers})
+    path = Path(answers.removeprefix("answers:"))
+    kept = path.read_bytes()
+    path.write_bytes(b"not json\n")
+    identifier = runs.start(services, "attribute-bm25", "small", plan)
+    Worker(services).run_until_idle()
+    failed = runs.get(services, identifier)
+    assert failed.state == "failed"
+    assert "line 1" in (failed.reason or "")
+    path.write_bytes(kept)
+    runs.resume(services, identifier)
+    Worker(services).run_until_idle()
+    assert runs.get(services, identifier).state == "done"
+
+
+SLOW = """
+import sys, time
+from core.settings import Settings
+from server.bootstrap import build
+from server.worker import Worker
+import systems.answerers as answerers
+real = answerers.FromFile.answer_all
+def slow(self, questions):
+    return [(time.sleep(0.4), real(self, [question])[0])[1] for question in questions]
+answerers.FromFile.answer_all = slow
+import systems.architectures.post_hoc as post_hoc
+post_hoc.batches = lambda things: ([thing] for thing in things)
+Worker(build(Settings(data_dir=sys.argv[1], database_url=sys.argv[2], lease_seconds=1))).run()
+"""
+
+
+def test_a_killed_run_goes_on_where_it_was(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}))
+    url, data = services.settings.resolved_database_url, services.settings.data_dir
+    worker = subprocess.Popen([sys.executable, "-c", SLOW, data, url], env=os.environ | {"PYTHONPATH": "."})
+    outputs = Path(data) / "runs" / identifier / "outputs.jsonl"
+    end = time.monotonic() + 60
+    while not (outputs.is_file() and outputs.read_bytes().count(b"\n") >= 3):
+        assert worker.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait(10)
+    kept = outputs.read_bytes().rpartition(b"\n")[0]
+    while runs.get(services, identifier).state != "done":
+        assert time.monotonic() < end
+        Worker(services).run_until_idle()
+        time.sleep(0.1)
+    done = runs.get(services, identifier)
+    assert 2 <= done.details["resumed"] < 5
+    assert done.details["answered"] == 5
+    assert outputs.read_bytes().startswith(kept)
