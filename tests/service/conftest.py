@@ -9,8 +9,9 @@ import pytest
 from apiflask import APIFlask
 from flask.testing import FlaskClient
 
+from core.settings import Settings
 from server import web
-from server.bootstrap import Services
+from server.bootstrap import Services, build
 from tests.hub_server import Hub, serving
 from tests.small_benchmark import add_benchmark
 
@@ -29,14 +30,31 @@ def client(web_app: APIFlask) -> FlaskClient:
 
 
 @pytest.fixture
-def hub(services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """The Hub-like endpoint on a real socket over the small benchmark; jobs wait until the test does them."""
+def quiet_client(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The Hub's client library without telemetry and progress bars."""
     from huggingface_hub import constants
     from huggingface_hub.utils import disable_progress_bars, enable_progress_bars
 
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
     disable_progress_bars()
+    yield
+    enable_progress_bars()
+
+
+@pytest.fixture
+def hub(sqlite_url: str, tmp_path: Path, quiet_client: None) -> Iterator[Hub]:
+    """The Hub-like endpoint on a real socket over the small benchmark; jobs wait until the test does them."""
+    settings = Settings(data_dir=str(tmp_path / "data"), database_url=sqlite_url, bootstrap_resamples=499)
+    wired = build(settings)
+    add_benchmark(wired, tmp_path / "files")
+    with serving(wired) as url:
+        yield Hub(url, wired, tmp_path / "cache")
+    wired.database.engine.dispose()
+
+
+@pytest.fixture
+def any_hub(services: Services, tmp_path: Path, quiet_client: None) -> Iterator[Hub]:
+    """The same on a database of each kind."""
     add_benchmark(services, tmp_path / "files")
     with serving(services) as url:
         yield Hub(url, services, tmp_path / "cache")
-    enable_progress_bars()
