@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from core.tables import EvaluationRow, RatingBatch, ScoreRow, Submission, System, Team
+from core.tables.base import utc_now
 from leaderboard.records import Entry
 
 _BATCH = 500
@@ -26,8 +27,8 @@ def read_versions(session: Session, benchmark_id: str, shown: ColumnElement[bool
     """All evaluated versions that a condition shows, by system id and version."""
     query = (
         select(
-            System.id, System.name, Team.name, System.architecture, System.supervision, System.description,
-            System.links, System.uses_autoais, System.reference, Submission.id, Submission.version,
+            System.id, System.name, Team.shown_name(utc_now()), System.architecture, System.supervision,
+            System.description, System.links, System.uses_autoais, System.reference, Submission.id, Submission.version,
             Submission.coverage, EvaluationRow.id, EvaluationRow.judge, Submission.published_at,
         )
         .join(System, System.id == Submission.system_id)
