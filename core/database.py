@@ -11,6 +11,7 @@ from sqlalchemy import Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.orm import Session
 
+from core.audit import AuditedSession
 from core.errors import InvalidInput, NeedsUpgrade, Unavailable
 
 _IMMEDIATE = {"sqlite_begin": "BEGIN IMMEDIATE"}
@@ -40,9 +41,12 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        """A session that commits at the end or rolls back whole; on SQLite it holds the write lock from the start."""
+        """A session that commits at the end or rolls back whole, with the audit log of what it changed.
+
+        On SQLite it holds the write lock from the start.
+        """
         with (
-            Session(self.engine.execution_options(**_IMMEDIATE), expire_on_commit=False) as session,
+            AuditedSession(self.engine.execution_options(**_IMMEDIATE), expire_on_commit=False) as session,
             session.begin(),
         ):
             yield session

@@ -38,10 +38,32 @@ class Settings:
     max_rows: int = _setting(200_000, "Most rows a file may hold.")
     max_field_kb: int = _setting(1024, "Longest value of one field, in KiB.")
     submissions_per_day: int = _setting(20, "Submissions a team may make in 24 hours; 0 means no limit.")
-    hub_inline_mb: int = _setting(64, "Files up to this size travel inside a commit to /hub, larger ones by LFS, in MiB.")
+    upload_chunk_mb: int = _setting(8, "Largest piece of a file that is sent in pieces, in MiB.")
+    upload_hours: int = _setting(24, "Hours until a file that was sent in pieces and not submitted is dropped.")
+    hub_inline_mb: int = _setting(
+        64, "Files up to this size travel inside a commit to /hub, larger ones by LFS, in MiB."
+    )
     hub_files: int = _setting(1_000, "Most files a repository under /hub may hold at once.")
     hub_repo_mb: int = _setting(2_048, "Most bytes a repository under /hub may hold over its history, in MiB.")
+    open_registration: bool = _setting(False, "Let anybody make a team; otherwise a maintainer makes them.")
     token_days: int = _setting(365, "Days until a new token expires; 0 means never.")
+    webhooks_per_team: int = _setting(5, "Most webhooks of a team; 0 switches webhooks off.")
+    webhook_private: bool = _setting(False, "Let webhooks go to plain HTTP and to addresses of private networks.")
+    rate_limit: str = _setting(
+        "600 per minute", "Requests a token or a visitor's address may send; empty for no limit."
+    )
+    rate_limit_files: str = _setting("60 per minute", "The same for requests that send a file or start work.")
+    rate_limit_sign_in: str = _setting("20 per minute", "The same for signing in.")
+    rate_limit_register: str = _setting("10 per hour", "The same for making a team.")
+    rate_limit_storage: str = _setting(
+        "memory://", "Where requests are counted; redis://HOST:PORT for several servers."
+    )
+    models_per_day: int = _setting(5, "Models a team may have run in 24 hours; 0 switches model references off.")
+    model_gb: float = _setting(30.0, "Largest weights of a model that is run for a team, in GB.")
+    model_licences: str = _setting(
+        "apache-2.0,mit,bsd-2-clause,bsd-3-clause,cc0-1.0,cc-by-4.0,cc-by-sa-4.0,openrail,bigscience-openrail-m",
+        "Licences, as the Hub spells them, under which a model may be run for a team; empty for any that is named.",
+    )
     bootstrap_resamples: int = _setting(9_999, "Resamples behind every interval.")
     bootstrap_seed: int = _setting(20221215, "Seed of the shared resample matrix.")
     lease_seconds: int = _setting(60, "A job whose worker is silent for this long goes back to the queue.")

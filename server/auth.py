@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from core.errors import Conflict, InvalidInput, NotFound, NotSignedIn
@@ -16,6 +16,7 @@ from core.tables.base import utc_now
 
 ROLES = ("team", "rater", "maintainer")
 PREFIX = "aqa_"
+MOST_DAYS = 3_650
 
 
 @dataclass(frozen=True)
@@ -40,15 +41,21 @@ class Identity:
 
 def add_team(session: Session, name: str) -> Team:
     """Store a team. Raises `InvalidInput` for a bad name and `Conflict` for one that is taken."""
-    name = " ".join(name.split())
-    if not name or len(name) > 80 or not name.isprintable():
-        raise InvalidInput("A team needs a name of 1 to 80 characters that can be printed.", "Choose another name.")
-    if session.scalar(select(Team.id).where(Team.name == name)) is not None:
+    name = checked_name(name)
+    if session.scalar(select(Team.id).where(or_(Team.name == name, Team.alias == name))) is not None:
         raise Conflict(f"There is a team {name!r} already.", "Choose another name, or make a token for that team.")
     team = Team(name=name)
     session.add(team)
     session.flush()
     return team
+
+
+def checked_name(name: str) -> str:
+    """A team's name with its blanks in order. Raises `InvalidInput`."""
+    name = " ".join(name.split())
+    if not name or len(name) > 80 or not name.isprintable():
+        raise InvalidInput("A team needs a name of 1 to 80 characters that can be printed.", "Choose another name.")
+    return name
 
 
 def find_team(session: Session, name: str) -> Team:
@@ -59,16 +66,18 @@ def find_team(session: Session, name: str) -> Team:
     return team
 
 
-def new_token(session: Session, team: Team | str, role: str = "team", days: int = 0) -> str:
+def new_token(session: Session, team: Team | str, role: str = "team", days: int = 0, label: str = "") -> str:
     """A fresh token for a team (or its name), returned this once; `days` 0 means that it never expires."""
     if role not in ROLES:
         raise InvalidInput(f"There is no role {role!r}.", f"Roles: {', '.join(ROLES)}.")
-    if days < 0:
-        raise InvalidInput("A token cannot expire in the past.", "Give a number of days, or 0 for never.")
+    if not 0 <= days <= MOST_DAYS:
+        raise InvalidInput("A token cannot expire then.", f"Give 1 to {MOST_DAYS:,} days, or 0 for never.")
+    if len(label) > 80 or not label.isprintable():
+        raise InvalidInput("A token's label has at most 80 characters that can be printed.", "Choose a shorter one.")
     found = find_team(session, team) if isinstance(team, str) else team
     token = PREFIX + secrets.token_urlsafe(32)
     expires_at = utc_now() + timedelta(days=days) if days else None
-    session.add(Token(team_id=found.id, role=role, digest=digest(token), expires_at=expires_at))
+    session.add(Token(team_id=found.id, role=role, digest=digest(token), expires_at=expires_at, label=label))
     session.flush()
     return token
 

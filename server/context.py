@@ -6,6 +6,7 @@ from typing import cast
 
 from flask import current_app, g, request, session
 
+from core.audit import Actor
 from core.errors import NotSignedIn
 from server import auth
 from server.auth import Identity
@@ -30,6 +31,12 @@ def signed_in() -> Identity:
     if sender is None:
         raise NotSignedIn("This needs a team's token.", "Send it as: Authorization: Bearer TOKEN")
     return sender
+
+
+def actor() -> Actor:
+    """Who the audit log names for what this request changes."""
+    who = identity()
+    return Actor("visitor") if who is None else Actor("token", who.team_id, who.token_id)
 
 
 def read_bearer() -> None:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, joinedload
 from core.errors import Conflict, NotFound
 from core.queue import Queue
 from core.tables import Submission, System
+from core.tables.base import utc_now
 from server.auth import Identity
 from server.bootstrap import Services
 
@@ -57,7 +58,7 @@ class Entry:
 def find(session: Session, queue: Queue, who: Identity | None, submission_id: str) -> Entry:
     """An entry that the asker may see: their own, or one on the board. Raises `NotFound` for all others alike."""
     row = session.get(Submission, submission_id, options=[_whole()])
-    if row is None or not (_owned(row, who) or _on_board(row)):
+    if row is None or not shown_to(row, who):
         raise _missing(submission_id)
     return _entry(session, queue, row, who)
 
@@ -96,6 +97,11 @@ def evaluated(entry: Entry) -> int:
     return entry.evaluation_id
 
 
+def shown_to(row: Submission, who: Identity | None) -> bool:
+    """True for the team's own, for maintainers, and for everybody once it is on the board."""
+    return _owned(row, who) or _on_board(row)
+
+
 def _owned(row: Submission, who: Identity | None) -> bool:
     return who is not None and (who.maintainer or row.system.team_id == who.team_id)
 
@@ -113,9 +119,10 @@ def _whole() -> Any:
 
 
 def _entry(session: Session, queue: Queue, row: Submission, who: Identity | None) -> Entry:
-    system = row.system
+    system, mine = row.system, _owned(row, who)
+    team = system.team.name if mine else system.team.shown(utc_now())
     return Entry(
-        id=row.id, benchmark=row.benchmark_id, system=system.name, team=system.team.name,
+        id=row.id, benchmark=row.benchmark_id, system=system.name, team=team,
         architecture=system.architecture, supervision=system.supervision, description=system.description,
         links=list(system.links), uses_autoais=system.uses_autoais, version=row.version, file_name=row.file_name,
         file_blob=row.file_blob, digest=row.digest, coverage=row.coverage, state=row.state, stage=row.stage,
@@ -123,5 +130,5 @@ def _entry(session: Session, queue: Queue, row: Submission, who: Identity | None
         queue_position=queue.position(session, row.id) if row.state == "queued" else None, reason=row.reason,
         created_at=row.created_at, published_at=row.published_at, withdrawn_at=row.withdrawn_at,
         published=row.published_at is not None and row.withdrawn_at is None, evaluation_id=row.evaluation_id,
-        report=row.report, mine=_owned(row, who),
+        report=row.report, mine=mine,
     )  # fmt: skip

@@ -15,16 +15,25 @@ from core.errors import AqaError, InvalidInput, Unavailable
 
 log = logging.getLogger("aqa.web")
 
-_CODES = {401: "not_signed_in", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_CODES = {
+    401: "not_signed_in",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "too_large",
+    429: "too_many_requests",
+}
 _MESSAGES = {
     404: "There is nothing at this address.",
     405: "This address does not take that method.",
     413: "A field or the file is larger than this service takes.",
+    429: "Too many requests came in a short time.",
 }
 _HINTS = {
     404: "Check the address.",
     405: "Use one of the methods in the Allow header.",
     413: "Send the file compressed with gzip, or a smaller one.",
+    429: "Wait for the seconds that the Retry-After header names.",
 }
 _UNEXPECTED = "Something went wrong on our side. It was noted."
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from sqlalchemy import case, select, update
 from sqlalchemy.orm import Session
 
+from core.audit import record
 from core.queue import Claim
 from core.tables import EvaluationRow, Submission
 from scorer.evaluate import Scorer
 from scorer.judges import released
-from server import runs
+from server import runs, webhooks
 from server.bootstrap import Services
 from server.hub import landing, outputs, taking
 from submissions.ratings.touched import EVALUATE_RELEASED
@@ -37,6 +38,8 @@ def evaluate_released(services: Services, claim: Claim) -> None:
 
 
 def _evaluate(services: Services, claim: Claim, scorer: Scorer) -> None:
+    with services.database.reading() as session:
+        first = session.get_one(Submission, claim.subject).evaluation_id is None
     _tell(services, claim.subject, state="running", stage="reading the predictions", progress=0.0)
 
     def progress(done: int, total: int) -> None:
@@ -45,6 +48,8 @@ def _evaluate(services: Services, claim: Claim, scorer: Scorer) -> None:
 
     def finish(session: Session) -> None:
         services.queue.finish(session, claim)
+        if first:
+            webhooks.tell(session, claim.subject, webhooks.SCORED)
         outputs.queue_outputs(session, claim.subject)
 
     scorer.evaluate(claim.subject, finish, progress)
@@ -56,6 +61,9 @@ def evaluate_failed(session: Session, subject: str, reason: str) -> None:
     session.execute(
         update(Submission).where(Submission.id == subject).values(state=failed, stage=failed, reason=reason)
     )
+    if session.scalar(select(Submission.state).where(Submission.id == subject)) == "failed":
+        record(session, "submission.failed", subject)
+        webhooks.tell(session, subject, webhooks.FAILED)
     outputs.queue_outputs(session, subject)
 
 
@@ -66,6 +74,7 @@ JOBS: dict[str, Callable[[Services, Claim], None]] = {
     landing.TAKE: taking.take,
     taking.SAY: taking.say,
     outputs.GIVE: outputs.give,
+    webhooks.KIND: webhooks.deliver,
 }
 FAILED: dict[str, Callable[[Session, str, str], None]] = {
     "evaluate": evaluate_failed,
@@ -74,6 +83,7 @@ FAILED: dict[str, Callable[[Session, str, str], None]] = {
     landing.TAKE: taking.failed,
     taking.SAY: taking.unsaid,
     outputs.GIVE: outputs.given_up,
+    webhooks.KIND: webhooks.failed,
 }
 
 

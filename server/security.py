@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
-from flask import Response, request, session
+from flask import Response, current_app, request, session
 from markupsafe import Markup
 
 from core.errors import Forbidden
@@ -22,7 +22,10 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
+_TLS_ONLY = "max-age=31536000; includeSubDomains"
 
 
 def secret_key(settings: Settings) -> str:
@@ -61,6 +64,8 @@ def harden(response: Response) -> Response:
     """Set the secure headers; nothing that depends on who asks is kept by caches."""
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
+    if current_app.config["SESSION_COOKIE_SECURE"]:
+        response.headers.setdefault("Strict-Transport-Security", _TLS_ONLY)
     if not request.path.startswith("/static/"):
         response.headers.setdefault("Cache-Control", "no-store")
     return response

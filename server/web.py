@@ -7,15 +7,16 @@ from typing import Any
 
 import orjson
 from apiflask import APIFlask
-from flask import request
+from flask import g, request
 from flask.json.provider import JSONProvider
 
-from core.errors import NotFound
-from server import api, errors, health, pages, security, shown
+from core.audit import SERVICE, act_as
+from core.errors import NotFound, NotSignedIn
+from server import api, errors, health, limits, pages, security, shown
 from server.api.documents import SECURITY_SCHEMES
 from server.api.schemas import ErrorOut
 from server.bootstrap import Services
-from server.context import EXTENSION, read_bearer, read_cookie
+from server.context import EXTENSION, actor, read_bearer, read_cookie
 from server.hub import blueprint as hub
 
 
@@ -61,11 +62,15 @@ def create(services: Services) -> APIFlask:
     shown.register(app)
     app.error_processor(errors.from_validation)
     app.before_request(_identify)
+    limits.register(app, settings)
+    app.before_request(_admit)
+    app.teardown_request(lambda _error: act_as(SERVICE))
     app.register_blueprint(api.blueprint())
     app.register_blueprint(hub.blueprint())
     app.register_blueprint(pages.blueprint())
     app.register_blueprint(health.bp)
     errors.register(app)
+    limits.tighten(app, settings)
     app.after_request(security.harden)
     app.wsgi_app = _ends_with_input(app.wsgi_app)  # type: ignore[method-assign]
     return app
@@ -73,12 +78,22 @@ def create(services: Services) -> APIFlask:
 
 def _identify() -> None:
     """At the API and the hub by the bearer token alone, elsewhere by the session cookie alone."""
+    g.identity = g.refusal = None
     if "\0" in request.path:  # PostgreSQL cannot even look for it
         raise NotFound("There is nothing at this address.", "Check the address.")
-    if request.path.startswith((f"{api.PREFIX}/", f"{hub.PREFIX}/")):
-        read_bearer()
-    elif not request.path.startswith("/static/"):
-        read_cookie()
+    try:
+        if request.path.startswith((f"{api.PREFIX}/", f"{hub.PREFIX}/")):
+            read_bearer()
+        elif not request.path.startswith("/static/"):
+            read_cookie()
+    except NotSignedIn as error:
+        g.refusal = error  # raised once the request has been counted: guessing tokens has a limit too
+
+
+def _admit() -> None:
+    if g.refusal is not None:
+        raise g.refusal
+    act_as(actor())
 
 
 def upload_limit(services: Services) -> int:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from core.audit import SERVICE, acting
 from core.errors import AqaError, LeaseLost, Unavailable
 from core.queue import Claim
 from server.bootstrap import Services
@@ -56,7 +57,7 @@ class Worker:
             return False
         log.info("job %s: %s %s, attempt %s", claim.id, claim.kind, claim.subject, claim.attempt)
         try:
-            with self._heartbeats(claim):
+            with self._heartbeats(claim), acting(SERVICE):
                 JOBS[claim.kind](self._services, claim)
         except LeaseLost:
             log.warning("job %s was taken over by another worker; this one's result was dropped", claim.id)

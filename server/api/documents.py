@@ -17,7 +17,7 @@ _MEANINGS = {
     409: "It clashes with what is there.",
     413: "A limit on size was passed.",
     422: "The file was read and refused whole; `places` names the rows.",
-    429: "The team's submissions of the last 24 hours are used up.",
+    429: "Too many requests, or the submissions of the last 24 hours are used up.",
     503: "Something that the service stands on cannot be reached.",
 }
 
@@ -27,9 +27,9 @@ def answers(
 ) -> Callable[[Any], Any]:
     """Document a route's errors, and its files (media type → what it is) where it answers with one.
 
-    Every route can also meet a bad token (401) and a database that is away (503).
+    Every route can also meet a bad token (401), a limit on requests (429) and a database that is away (503).
     """
-    described: dict[int, Any] = {code: _MEANINGS[code] for code in sorted({401, 503, *codes})}
+    described: dict[int, Any] = {code: _MEANINGS[code] for code in sorted({401, 429, 503, *codes})}
     if files is not None:
         content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in files}
         described[200] = {"description": "; ".join(files.values()), "content": content}

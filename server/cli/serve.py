@@ -9,9 +9,6 @@ import typer
 if TYPE_CHECKING:
     from server.bootstrap import Services
 
-_LOG = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-
-
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on (default: AQA_HOST).")] = "",
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port (default: AQA_PORT).")] = None,
@@ -42,12 +39,13 @@ def worker(
     from core.queue import QUEUES
     from server.cli.console import stdout
     from server.cli.wiring import services
+    from server.logs import set_up
     from server.worker import Worker
 
     queues = queue or ["cpu"]
     if unknown := [each for each in queues if each not in QUEUES]:
         raise InvalidInput(f"There is no queue {unknown[0]!r}.", f"Queues: {', '.join(QUEUES)}.")
-    logging.basicConfig(level=logging.INFO, format=_LOG)
+    set_up(logging.INFO)
     hands = Worker(services(), queues)
     if until_idle:
         done = hands.run_until_idle()
@@ -66,6 +64,9 @@ def run_server(services: Services) -> None:
     import uvicorn
 
     from server.app import create
+    from server.logs import set_up
 
-    logging.basicConfig(level=logging.WARNING, format=_LOG)
-    uvicorn.run(create(services), host=services.settings.host, port=services.settings.port, log_level="warning")
+    set_up(logging.WARNING)
+    uvicorn.run(
+        create(services), host=services.settings.host, port=services.settings.port, log_level="warning", log_config=None
+    )

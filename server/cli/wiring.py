@@ -16,9 +16,21 @@ def settings() -> Settings:
 
 
 def services(chosen: Settings | None = None) -> Services:
-    """Wired services on a database of this version; a SQLite file is migrated, a server's is not. Raises `AqaError`."""
+    """Wired services on a database of this version; a SQLite file is migrated, a server's is not. Raises `AqaError`.
+
+    What the command changes is written down as this machine's user's doing.
+    """
+    import os
+    import pwd
+
+    from core.audit import Actor, act_as
     from server.bootstrap import build
 
     built = build(chosen or settings())
     built.database.ensure_current()
+    try:
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        user = str(os.getuid())
+    act_as(Actor(f"command line:{user}"))
     return built

@@ -1,0 +1,110 @@
+"""Deletes a team with everything that is its own: rows, and the blobs that nobody else needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from core.errors import NotFound
+from core.tables import (
+    EvaluationRow,
+    Job,
+    Repo,
+    RepoEntry,
+    RepoUpload,
+    RunRow,
+    Submission,
+    System,
+    Team,
+    Upload,
+    UploadPart,
+)
+from server.bootstrap import Services
+
+_BATCH = 500
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """What went with a team."""
+
+    team: str
+    submissions: int
+    evaluations: int
+    blobs: int
+
+
+def delete_team(services: Services, team_id: int) -> Deleted:
+    """Delete the team. What stays: judgments (they hold hashes), ratings of its answers (the benchmark's), the log.
+
+    An evaluation or a blob that another team's submission shares stays too. Raises `NotFound`.
+    """
+    with services.database.transaction() as session:
+        team = session.get(Team, team_id, with_for_update=True) if 0 < team_id < 2**31 else None
+        if team is None:
+            raise NotFound(f"There is no team {team_id}.", "`aqa team list` shows all.")
+        blobs = set(_blobs(session, team_id))
+        theirs = select(Submission).join(System).where(System.team_id == team_id)
+        submissions = list(session.scalars(theirs))
+        contents = {(row.benchmark_id, row.digest) for row in submissions}
+        runs = list(session.scalars(select(RunRow.id).where(RunRow.team_id == team_id)))
+        _cancel(session, [*(row.id for row in submissions), *runs])
+        session.delete(team)
+        session.flush()
+        evaluations = sum(_forget(session, *content) for content in contents)
+    return Deleted(team.name, len(submissions), evaluations, drop_unused(services, blobs))
+
+
+def drop_unused(services: Services, blobs: Iterable[str]) -> int:
+    """Remove those of the blobs that no row names; returns how many."""
+    removed = 0
+    for blob in blobs:
+        with services.database.reading() as session:
+            if _used(session, blob):
+                continue
+        services.blobs.delete(blob)
+        removed += 1
+    return removed
+
+
+def _blobs(session: Session, team_id: int) -> Iterator[str]:
+    repos = select(Repo.id).where(Repo.team_id == team_id)
+    uploads = select(Upload.id).where(Upload.team_id == team_id)
+    yield from session.scalars(select(Submission.file_blob).join(System).where(System.team_id == team_id))
+    yield from session.scalars(select(RepoEntry.blob).where(RepoEntry.repo_id.in_(repos)))
+    yield from session.scalars(select(RepoUpload.blob).where(RepoUpload.repo_id.in_(repos)))
+    yield from session.scalars(select(UploadPart.blob).where(UploadPart.upload_id.in_(uploads)))
+    for run in session.scalars(select(RunRow).where(RunRow.team_id == team_id)):
+        yield from _of_run(run)
+
+
+def _of_run(run: RunRow) -> Iterator[str]:
+    yield from (str(blob) for blob in (run.plan.get("exemplars"), run.details.get("outputs")) if blob)
+
+
+def _used(session: Session, blob: str) -> bool:
+    for column in (Submission.file_blob, RepoEntry.blob, RepoUpload.blob, UploadPart.blob):
+        if session.scalar(select(column).where(column == blob).limit(1)) is not None:
+            return True
+    return any(blob in _of_run(run) for run in session.scalars(select(RunRow)))
+
+
+def _forget(session: Session, benchmark_id: str, digest: str) -> int:
+    """Delete the evaluations of a content, older ones included, unless somebody else submitted the same."""
+    same = (Submission.benchmark_id == benchmark_id, Submission.digest == digest)
+    if session.scalar(select(Submission.id).where(*same).limit(1)) is not None:
+        return 0
+    gone = (EvaluationRow.benchmark_id == benchmark_id, EvaluationRow.digest == digest)
+    found = list(session.scalars(select(EvaluationRow.id).where(*gone)))
+    session.execute(delete(EvaluationRow).where(*gone))
+    return len(found)
+
+
+def _cancel(session: Session, subjects: Sequence[str]) -> None:
+    """A job in hand notices when it wants to finish: its fence has moved on."""
+    for start in range(0, len(subjects), _BATCH):
+        waiting = (Job.subject.in_(subjects[start : start + _BATCH]), Job.state.in_(("queued", "running")))
+        session.execute(update(Job).where(*waiting).values(state="cancelled", fence=Job.fence + 1, lease_until=None))

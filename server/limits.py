@@ -1,0 +1,62 @@
+"""How many requests one sender may send: per token, and per address for visitors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from flask import Flask, request
+from flask_limiter import Limiter
+from flask_limiter.util import get_remote_address
+
+from core.settings import Settings
+from server.context import identity
+
+View = TypeVar("View", bound=Callable[..., Any])
+KINDS = ("files", "sign_in", "register")
+_FREE = ("static", "health.healthz", "health.readyz")
+"""Endpoints that are asked again and again by browsers and by what watches the service."""
+
+
+def limited(kind: str) -> Callable[[View], View]:
+    """Give a view a tighter limit, whose setting is `rate_limit_` and one of `KINDS`."""
+
+    def decorate(view: View) -> View:
+        view.limit = kind  # type: ignore[attr-defined]
+        return view
+
+    return decorate
+
+
+def register(app: Flask, settings: Settings) -> None:
+    """Count requests; the sender must be known by then, so this comes after the identification.
+
+    If the store of counts is away, each process counts for itself until it is back.
+    """
+    limiter = Limiter(
+        _sender,
+        default_limits=[settings.rate_limit] if settings.rate_limit else [],
+        default_limits_exempt_when=lambda: request.endpoint in _FREE,
+        storage_uri=settings.rate_limit_storage,
+        in_memory_fallback_enabled=True,
+        headers_enabled=True,
+        key_prefix="aqa",
+    )
+    limiter.init_app(app)
+    app.extensions["aqa-limiter"] = limiter
+
+
+def tighten(app: Flask, settings: Settings) -> None:
+    """Put the tighter limits on the views that asked for one; call it once all routes are there."""
+    limiter: Limiter = app.extensions["aqa-limiter"]
+    for endpoint, view in app.view_functions.items():
+        kind = getattr(view, "limit", None)
+        rate = getattr(settings, f"rate_limit_{kind}") if kind else ""
+        if rate:
+            tightened: Any = limiter.limit(rate, override_defaults=False, methods=["POST", "PUT"])(view)
+            app.view_functions[endpoint] = tightened
+
+
+def _sender() -> str:
+    who = identity()
+    return f"token {who.token_id}" if who else f"address {get_remote_address()}"
