@@ -51,11 +51,12 @@ class InProcessModel(OpenAIModel):
     server: Any = None
 
 
-def load(where: str = "", *, seed: int = 0, threads: int = 0) -> InProcessModel:
+def load(where: str = "", *, seed: int = 0, threads: int = 1) -> InProcessModel:
     """By llama.cpp's server in this process, one prompt at a time.
 
     Nothing of a prompt is kept for the next one, so that texts do not depend on the order of prompts. They may still
-    differ between builds of llama.cpp and kinds of processor. `threads` 0 is one per core.
+    differ between builds of llama.cpp and kinds of processor. More `threads` help on an idle machine alone: they wait
+    for each other by spinning, which on a busy one costs several times what it saves.
     """
     _nothing(where)
     path = locate()
@@ -68,8 +69,7 @@ def load(where: str = "", *, seed: int = 0, threads: int = 0) -> InProcessModel:
     wanted.model_alias = {NAME}
     wanted.n_ctx, wanted.n_parallel, wanted.port, wanted.verbosity = WINDOW, 1, 0, 0
     wanted.hostnames = ["127.0.0.1"]
-    if threads:
-        wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = threads
+    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = threads
     server = Server(wanted)
     return InProcessModel(
         NAME,
