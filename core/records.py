@@ -130,7 +130,8 @@ class Label:
 class Item:
     """All that is known of one question in one submission; what metrics read.
 
-    `near` is the label of a triple alike but for the answer's spelling, where there is no `label`.
+    `near` is the label of a triple alike but for the answer's spelling, where there is no `label`. `sampled` is the
+    probability with which a rating sheet drew the triple, if one did.
     """
 
     question: Question
@@ -138,6 +139,7 @@ class Item:
     judgment: Judgment | None = None
     label: Label | None = None
     near: Label | None = None
+    sampled: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from core.errors import NotFound
 from core.ports import Judge, Metric
 from core.records import Judgment, Label, Passage, Prediction
 from core.tables import BenchmarkRow, Submission
+from core.text import triple_key
 from scorer import metrics
 from scorer.judgments import JudgmentCache
 from scorer.scoring import Evaluation, items_of, judge_predictions, score_items
@@ -20,19 +21,24 @@ from scorer.signature import Recipe, recipe
 from scorer.statistics.resamples import ResampleStore
 from scorer.stored import find, read_predictions, store
 from submissions.labels import labels_for, labels_hash, labels_stamp, near_labels_for
+from submissions.ratings.sheets import sampling
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of a submission by position: those of its own triples, and near ones, which enter no score."""
+    """What people said of a submission, by position.
+
+    Labels of its own triples; near ones, which enter no score; and with which probability a sheet drew a triple.
+    """
 
     exact: dict[int, Label]
     near: dict[int, Label]
+    sampled: dict[int, float]
 
     @property
     def digest(self) -> str:
         """The hash that stands in signatures."""
-        return labels_hash(self.exact, self.near)
+        return labels_hash(self.exact, self.near, {at: p for at, p in self.sampled.items() if at in self.exact})
 
 
 @dataclass
@@ -110,7 +116,7 @@ class Scorer:
         judgments: dict[int, Judgment],
         passages: dict[str, Passage],
     ) -> Evaluation:
-        items = items_of(benchmark, predictions, labels.exact, judgments, labels.near)
+        items = items_of(benchmark, predictions, labels.exact, judgments, labels.near, labels.sampled)
         chosen: list[Metric] = metrics.load_all()
         return score_items(self.recipe(benchmark, labels), chosen, items, passages, self.resamples)
 
@@ -125,4 +131,7 @@ class Scorer:
 def _labels(session: Session, benchmark: Benchmark, predictions: list[Prediction]) -> Labels:
     exact = labels_for(session, benchmark.id, predictions)
     due = [prediction for prediction in predictions if benchmark.questions[prediction.position].rated]
-    return Labels(exact, near_labels_for(session, benchmark.id, due, exact))
+    near = near_labels_for(session, benchmark.id, due, exact)
+    keys = {triple_key(p.position, p.answer, p.passage_id): p.position for p in predictions if p.passage_id is not None}
+    drawn = sampling(session, benchmark.id, list(keys))
+    return Labels(exact, near, {keys[triple]: probability for triple, probability in drawn.items()})

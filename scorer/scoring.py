@@ -15,6 +15,7 @@ from core.ports import Metric
 from core.records import Interval, Item, Judgment, Label, Measured, Passage, Prediction, Score
 from scorer.judgments import JudgmentCache
 from scorer.metrics.reasons import unattributable
+from scorer.population import population_ais
 from scorer.signature import Recipe
 from scorer.statistics.intervals import estimate
 from scorer.statistics.resamples import ResampleStore
@@ -41,12 +42,13 @@ def items_of(
     labels: Mapping[int, Label],
     judgments: Mapping[int, Judgment],
     near: Mapping[int, Label] | None = None,
+    sampled: Mapping[int, float] | None = None,
 ) -> list[Item]:
     """One item per question of the benchmark, in its order."""
     by_position = {prediction.position: prediction for prediction in predictions}
-    nearly = near or {}
+    nearly, drawn = near or {}, sampled or {}
     return [
-        Item(q, by_position.get(at := q.position), judgments.get(at), labels.get(at), nearly.get(at))
+        Item(q, by_position.get(at := q.position), judgments.get(at), labels.get(at), nearly.get(at), drawn.get(at))
         for q in benchmark.questions
     ]
 
@@ -81,6 +83,8 @@ def score_items(
         measured = metric.measure(items)
         scores[metric.key] = _score(metric, measured, recipe, resamples)
         values[metric.key] = _spread(measured, len(items))
+    if "ais" in scores:
+        scores["ais"].details["ppi"] = population_ais(recipe, items)
     values["autoais_p"] = np.array([item.judgment.p if item.judgment else np.nan for item in items])
     return Evaluation(recipe.whole(list(metrics)), recipe.judge, items, passages, scores, values)
 

@@ -29,6 +29,11 @@ class Recipe:
             parts += [f"labels:{self.labels}", f"raters:{self.benchmark.raters_per_item}"]
         return "|".join([*parts, f"bs:{self.resamples}", f"seed:{self.seed}", f"v:{metric.version}"])
 
+    def of_population(self) -> str:
+        """The signature of the PPI estimate beside AIS, which rests on the judge as well."""
+        parts = ["ais_ppi", f"bench:{self.benchmark.name}", self.judge, f"labels:{self.labels}", "alpha:0.05", "v:1.0"]
+        return "|".join(parts)
+
     def whole(self, metrics: list[Metric]) -> str:
         """The signature of an evaluation: changes whenever any metric's does."""
         versions = hash_key(*(f"{metric.key}:{metric.version}" for metric in metrics), size=6).hex()

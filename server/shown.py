@@ -47,6 +47,7 @@ def _line(score: Score, judge: JudgeName | None, simulated: bool, struck: bool) 
     if metric.key == "ais":
         remarks += ["Synthetic ratings."] if simulated else []
         remarks += _coverage(score.details) + _labels(score.details) if score.value is not None else []
+        remarks += _population(score.details.get("ppi", {}))
     return Line(title, metric.help, score, " ".join(remarks))
 
 
@@ -64,6 +65,13 @@ def _labels(details: dict[str, Any]) -> list[str]:
     if near:
         told.append(f"{near:,} more answers differ from rated ones in spelling only; they do not count.")
     return told
+
+
+def _population(ppi: dict[str, Any]) -> list[str]:
+    if ppi.get("value") is None:
+        return []
+    low, high = percent(ppi["low"]), percent(ppi["high"])
+    return [f"Over all questions, by PPI from {ppi['rated']:,} ratings: {percent(ppi['value'])} ({low} to {high})."]
 
 
 def percent(value: float | None) -> str:

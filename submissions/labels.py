@@ -98,9 +98,17 @@ def near_majority(votes: Sequence[Vote], raters: int) -> dict[bytes, Label]:
     return found
 
 
-def labels_hash(labels: Mapping[int, Label], near: Mapping[int, Label] | None = None) -> str:
-    """A hash of the labels, and of the near ones counted beside them: part of a score's signature."""
+def labels_hash(
+    labels: Mapping[int, Label],
+    near: Mapping[int, Label] | None = None,
+    sampled: Mapping[int, float] | None = None,
+) -> str:
+    """A hash of the labels, of the near ones counted beside them and of how rated triples were drawn.
+
+    Part of a score's signature.
+    """
     parts = [_spelled(at, label) for at, label in sorted(labels.items())]
+    parts += [f"{at}%{probability!r}" for at, probability in sorted((sampled or {}).items())]
     parts += ["~" + _spelled(at, label) for at, label in sorted((near or {}).items())]
     return hash_key(*parts, size=6).hex() if parts else "none"
 

@@ -32,6 +32,20 @@ class PPI:
     unrated: int
     reason: str | None = None
 
+    def scaled(self, share: float) -> PPI:
+        """The estimate over a population of which only this share can be attributable at all."""
+
+        def times(number: float | None) -> float | None:
+            return None if number is None else number * share
+
+        def narrowed(ends: Interval) -> Interval:
+            return Interval(times(ends.low), times(ends.high), times(ends.se), ends.method)
+
+        return PPI(
+            times(self.value), narrowed(self.interval), times(self.plain), narrowed(self.plain_interval),
+            self.rated, self.unrated, self.reason,
+        )  # fmt: skip
+
 
 def ppi(
     labels: ArrayLike,
