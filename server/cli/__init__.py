@@ -9,10 +9,12 @@ import typer
 
 from server.cli import (
     accounts,
+    audit,
     benchmark,
     database,
     demo,
     export,
+    hub,
     imports,
     judge,
     ratings,
@@ -31,7 +33,7 @@ app = typer.Typer(
     epilog="Settings come from the environment (AQA_…); docs/settings.md lists them.",
 )
 app.command("score", rich_help_panel="Evaluate")(score.score)
-app.command("judge", rich_help_panel="Evaluate")(judge.judge)
+app.add_typer(judge.app, name="judge", rich_help_panel="Evaluate")
 app.command("submit", rich_help_panel="Evaluate")(submit.submit)
 app.command("status", rich_help_panel="Evaluate")(submit.status)
 app.command("export", rich_help_panel="Evaluate")(export.export)
@@ -42,9 +44,11 @@ app.add_typer(ratings.app, name="ratings", rich_help_panel="Human ratings")
 app.command("demo", rich_help_panel="Run the service")(demo.demo)
 app.command("serve", rich_help_panel="Run the service")(serve.serve)
 app.command("worker", rich_help_panel="Run the service")(serve.worker)
+app.add_typer(hub.app, name="hub", rich_help_panel="Run the service")
 app.add_typer(database.app, name="db", rich_help_panel="Run the service")
 app.add_typer(accounts.team, name="team", rich_help_panel="Accounts")
 app.add_typer(accounts.token, name="token", rich_help_panel="Accounts")
+app.command("audit", rich_help_panel="Accounts")(audit.audit)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

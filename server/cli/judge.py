@@ -1,4 +1,4 @@
-"""`aqa judge`: judge any file of pairs."""
+"""`aqa judge`: judge any file of pairs, or check a judge."""
 
 from __future__ import annotations
 
@@ -6,8 +6,26 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
+
+from server.cli.judge_check import check
 
 
+class KeyOrCommand(TyperGroup):
+    """Lets `aqa judge KEY …` stand for `aqa judge run KEY …`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Put `run` before anything that is neither a command nor an option of the group."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=KeyOrCommand, no_args_is_help=True, help="Judge pairs: `aqa judge KEY --in FILE --out FILE`.")
+app.command("check")(check)
+
+
+@app.command("run")
 def judge(
     key: Annotated[str, typer.Argument(help="The judge, e.g. token-overlap, small, t5:ID@REVISION.")],
     source: Annotated[Path, typer.Option("--in", help="JSONL of question, answer, passage or premise, hypothesis.")],
