@@ -216,3 +216,16 @@ def test_gaps_per_architecture():
         Gap("Post", 2, 0.625, 0.625, 0.0),
         Gap("RTR", 1, 0.25, 0.5, 0.25),
     )
+
+
+def test_kendall_of_long_rows_equals_that_over_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scorer.statistics import coefficients
+
+    draws = np.random.default_rng(5)
+    x = np.round(draws.random((40, 70)), 1)
+    y = np.round(x + draws.random((40, 70)), 1)
+    x[3], y[7, 2] = 1, np.nan
+    by_row = kendall(x, y)
+    monkeypatch.setattr(coefficients, "_PAIRS_PAY_UP_TO", 70)
+    np.testing.assert_allclose(by_row, kendall(x, y), atol=1e-12)
+    assert np.isnan(by_row[[3, 7]]).all()
