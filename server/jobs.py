@@ -14,6 +14,7 @@ from scorer.evaluate import Scorer
 from scorer.judges import released
 from server import runs, webhooks
 from server.bootstrap import Services
+from server.exchange import jobs as exchange
 from server.hub import landing, outputs, taking
 from submissions.ratings.touched import EVALUATE_RELEASED
 
@@ -74,6 +75,8 @@ JOBS: dict[str, Callable[[Services, Claim], None]] = {
     landing.TAKE: taking.take,
     taking.SAY: taking.say,
     outputs.GIVE: outputs.give,
+    exchange.POLL: exchange.poll,
+    exchange.PUBLISH: exchange.publish,
     webhooks.KIND: webhooks.deliver,
 }
 FAILED: dict[str, Callable[[Session, str, str], None]] = {
@@ -83,6 +86,8 @@ FAILED: dict[str, Callable[[Session, str, str], None]] = {
     landing.TAKE: taking.failed,
     taking.SAY: taking.unsaid,
     outputs.GIVE: outputs.given_up,
+    exchange.POLL: exchange.failed,
+    exchange.PUBLISH: exchange.failed,
     webhooks.KIND: webhooks.failed,
 }
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
+import shlex
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from core.tables import BenchmarkRow, EvaluationRow
+from core.tables import BenchmarkRow, EvaluationRow, Submission
 from leaderboard.entries import synthetic_ratings
-from scorer.outputs import Outputs, Source, from_stored, scores_document, write_all, write_examples
+from scorer.outputs import Outputs, Source, from_stored, judge_name, scores_document, write_all, write_examples
 from scorer.stored import read_scores
 from server.auth import Identity
 from server.bootstrap import Services
@@ -48,6 +49,17 @@ def download(services: Services, who: Identity | None, submission_id: str, kind:
     stream = io.BytesIO()
     write_examples(outputs, kind, stream)
     return stream.getvalue(), f"{entry.id}-examples.{kind}"
+
+
+def source_of(services: Services, submission_id: str) -> Source:
+    """The stored file of a scored submission and the command that scores it again."""
+    with services.database.reading() as session:
+        submission = session.get_one(Submission, submission_id)
+        evaluation = session.get_one(EvaluationRow, submission.evaluation_id)
+    name = submission.file_name or "predictions"
+    judge = judge_name(evaluation.judge).partition("@")[0]
+    command = ["aqa", "score", name, "--benchmark", submission.benchmark_id, "--judge", judge, "--out", "OUT"]
+    return Source(name, submission.file_blob, services.blobs.size(submission.file_blob), shlex.join(command))
 
 
 def _manifest(services: Services, entry: Entry, outputs: Outputs) -> bytes:

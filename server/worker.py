@@ -13,6 +13,7 @@ from core.audit import SERVICE, acting
 from core.errors import AqaError, LeaseLost, Unavailable
 from core.queue import Claim
 from server.bootstrap import Services
+from server.exchange.jobs import Periodic
 from server.jobs import FAILED, JOBS
 
 log = logging.getLogger("aqa.worker")
@@ -25,12 +26,14 @@ class Worker:
         self._services = services
         self._queues = queues
         self._stop = threading.Event()
+        self._periodic = Periodic(services)
         self.name = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident() % 10_000}"
 
     def run(self) -> None:
         """Work until `stop`; never dies of a job's fault or a database that is away for a while."""
         while not self._stop.is_set():
             try:
+                self._periodic.tick()
                 busy = self.run_one()
             except Exception:
                 log.exception("the worker could not reach its queue; it will try again")

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from core.tables import Submission
     from server.auth import Identity
     from server.bootstrap import Services
     from server.client import Client
@@ -19,7 +22,11 @@ if TYPE_CHECKING:
 class Door(Protocol):
     """What `aqa submit` and `aqa status` need; all answers have the API's shape."""
 
-    def submit(self, file: Path, benchmark: str, card: SystemCard, publish: bool) -> dict[str, Any]: ...
+    def submit(
+        self, file: Path, benchmark: str, card: SystemCard, publish: bool, reference: str = ""
+    ) -> dict[str, Any]:
+        """Send a file in; `reference` says where on the Hub it was fetched from."""
+        ...
 
     def status(self, submission: str) -> dict[str, Any]: ...
 
@@ -45,7 +52,14 @@ class Remote:
     """Over the API."""
 
     def __init__(self, client: Client) -> None:
-        self.submit, self.status, self.scores = client.submit, client.status, client.scores
+        self._client = client
+        self.status, self.scores = client.status, client.scores
+
+    def submit(
+        self, file: Path, benchmark: str, card: SystemCard, publish: bool, reference: str = ""
+    ) -> dict[str, Any]:
+        """Upload the file; where it came from stays with the sender."""
+        return self._client.submit(file, benchmark, card, publish)
 
     def wait(self) -> None:
         """A second."""
@@ -59,8 +73,11 @@ class Local:
         self._services = services
         self._team = team
 
-    def submit(self, file: Path, benchmark: str, card: SystemCard, publish: bool) -> dict[str, Any]:
+    def submit(
+        self, file: Path, benchmark: str, card: SystemCard, publish: bool, reference: str = ""
+    ) -> dict[str, Any]:
         """Store an entry for the team."""
+        from core.tables import SubmissionSource
         from server import auth
         from submissions.formats import open_file
 
@@ -68,8 +85,15 @@ class Local:
             raise InvalidInput("Whose entry is it?", "Name a team with --team, or a service with --url and --token.")
         with self._services.database.reading() as session:
             team = auth.find_team(session, self._team)
+
+        def remember(session: Session, submission: Submission) -> None:
+            if reference:
+                session.add(SubmissionSource(submission_id=submission.id, reference=reference))
+
         with open_file(file) as stream:
-            made = self._services.intake.accept(team.id, benchmark, card, stream, file.name, publish=publish)
+            made = self._services.intake.accept(
+                team.id, benchmark, card, stream, file.name, publish=publish, finish=remember
+            )
         return self.status(made.id)
 
     def status(self, submission: str) -> dict[str, Any]:

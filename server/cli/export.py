@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from scorer.outputs import Source
-    from server.bootstrap import Services
 
 
 def export(
@@ -24,6 +20,7 @@ def export(
     from scorer.outputs import from_stored, write_all
     from server.cli.console import progress, stdout
     from server.cli.wiring import services
+    from server.results import source_of
 
     if kind not in KINDS:
         raise InvalidInput(f"There is no kind {kind!r}.", f"Kinds: {', '.join(KINDS)}.")
@@ -39,22 +36,6 @@ def export(
         for done, row in enumerate(found.rows, start=1):
             submission = row.entry.submission
             outputs = from_stored(wired.database, wired.benchmarks, submission)
-            write_all(outputs, out / "submissions" / submission, _source(wired, submission), (rows_kind,))
+            write_all(outputs, out / "submissions" / submission, source_of(wired, submission), (rows_kind,))
             tell(done, len(found.rows))
     stdout().print(f"Written to {out}: leaderboard.{kind} and {len(found.rows):,} entries.", soft_wrap=True)
-
-
-def _source(services: Services, submission_id: str) -> Source:
-    """The stored file of a submission and the command that scores it again."""
-    import shlex
-
-    from core.tables import EvaluationRow, Submission
-    from scorer.outputs import Source, judge_name
-
-    with services.database.reading() as session:
-        submission = session.get_one(Submission, submission_id)
-        evaluation = session.get_one(EvaluationRow, submission.evaluation_id)
-    name = submission.file_name or "predictions"
-    judge = judge_name(evaluation.judge).partition("@")[0]
-    command = ["aqa", "score", name, "--benchmark", submission.benchmark_id, "--judge", judge, "--out", "OUT"]
-    return Source(name, submission.file_blob, services.blobs.size(submission.file_blob), shlex.join(command))

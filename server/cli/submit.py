@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +19,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 
 def submit(
-    file: Annotated[Path, typer.Argument(help="Predictions: CSV, TSV, JSONL, JSON or Parquet, also gzipped.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="Predictions: CSV, TSV, JSONL, JSON or Parquet, also gzipped; or hf://datasets/OWNER/REPO/PATH@REVISION."
+        ),
+    ],
     benchmark: Annotated[str, typer.Option(help="The benchmark's id.")],
     system: Annotated[str, typer.Option(help="The system's name; the same name again makes a new version.")],
     architecture: Annotated[str, typer.Option(help="E.g. retrieve-then-read; docs/cli.md lists them.")] = "unknown",
@@ -33,14 +41,13 @@ def submit(
 ) -> None:
     """Submit a file of predictions and have it scored."""
     from server.cli.doors import door
-    from submissions.formats import open_file
     from submissions.intake import SystemCard
 
-    open_file(file).close()  # a wrong path is told before anything is asked of a service
     card = SystemCard(system, architecture, supervision, description, tuple(link or ()), uses_autoais)
     card.check()
-    way = door(url, token, team)
-    entry = way.submit(file, benchmark, card, publish)
+    with _at_hand(file) as (path, reference):
+        way = door(url, token, team)
+        entry = way.submit(path, benchmark, card, publish, reference)
     if wait:
         entry = _follow(way, entry)
     _show(way, entry, as_json, url)
@@ -59,6 +66,28 @@ def status(
 
     way = door(url, token, "")
     _show(way, way.status(id), as_json, url)
+
+
+@contextmanager
+def _at_hand(file: str) -> Iterator[tuple[Path, str]]:
+    """The file's path, and the pinned reference where it had to be fetched from the Hub."""
+    from server.cli.wiring import settings
+    from submissions.formats import Limits, open_file
+    from submissions.sources.fetch import fetch
+    from submissions.sources.hub import Hub
+    from submissions.sources.reference import SCHEME
+
+    if not file.startswith(SCHEME):
+        open_file(Path(file)).close()  # a wrong path is told before anything is asked of a service
+        yield Path(file), ""
+        return
+    chosen = settings()
+    hub = Hub(chosen.hub_endpoint, chosen.hub_token)
+    fetched = fetch(hub, file, Limits.from_settings(chosen).file_bytes)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / fetched.name
+        path.write_bytes(fetched.data)
+        yield path, str(fetched.reference)
 
 
 def _follow(way: Door, entry: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import Forbidden
 from core.tables import Repo, RepoCommit, RepoEntry, Submission
+from core.tables.base import utc_now
 from server.auth import Identity
 from server.context import identity, services, signed_in
 from submissions.repos import store
@@ -79,7 +80,7 @@ def look(session: Session, namespace: str, name: str) -> Sight:
     team_id = team_of(session, namespace)
     repo = store.find(session, team_id, name) if team_id is not None else None
     if repo is not None:
-        sight = Sight(repo, namespace, _owned(repo, who), _shown(session, repo.id))
+        sight = Sight(repo, namespace, _owned(repo, who), _shown(session, repo))
         if sight.whole or sight.shown:
             return sight
     raise RepoNotFound(
@@ -105,12 +106,14 @@ def _owned(repo: Repo, who: Identity | None) -> bool:
     return who is not None and (who.maintainer or repo.team_id == who.team_id)
 
 
-def _shown(session: Session, repo_id: int) -> tuple[Shown, ...]:
+def _shown(session: Session, repo: Repo) -> tuple[Shown, ...]:
+    if repo.team.shown(utc_now()) != repo.team.name:
+        return ()  # the address would tell who stands behind an alias
     rows = session.execute(
         select(RepoCommit, Submission.id, Submission.file_blob)
         .join(Submission, Submission.id == RepoCommit.submission_id)
         .where(
-            RepoCommit.repo_id == repo_id,
+            RepoCommit.repo_id == repo.id,
             Submission.published_at.is_not(None),
             Submission.withdrawn_at.is_(None),
             Submission.evaluation_id.is_not(None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from sqlalchemy import select, update
 
 from core.errors import Unavailable
 from core.tables import Job, RepoCommit, Submission, SubmissionSource
+from core.tables.base import utc_now
 from server.hub import outputs
 from server.worker import Worker
 from tests.command_line import runner
@@ -303,6 +305,14 @@ def test_repositories_are_private_until_published(any_hub: Hub) -> None:
             hub.fetch(api, "one/sys", "secret.txt")
     with pytest.raises(HfHubHTTPError, match="another team"):
         stranger.upload_file(path_or_fileobj=b"", path_in_repo="x", repo_id="one/sys", repo_type="dataset")
+    with hub.services.database.transaction() as session:
+        team = session.get_one(Submission, entry.id).system.team
+        team.alias, team.alias_until = "Somebody", utc_now() + timedelta(days=1)
+    with pytest.raises(RepositoryNotFoundError):
+        visitor.repo_info("one/sys", repo_type="dataset")
+    with hub.services.database.transaction() as session:
+        session.get_one(Submission, entry.id).system.team.alias_until = utc_now()
+    assert visitor.repo_info("one/sys", repo_type="dataset").id == "one/sys"
     hub.services.intake.withdraw(entry.id, None)
     with pytest.raises(RepositoryNotFoundError):
         visitor.repo_info("one/sys", repo_type="dataset")

@@ -1,0 +1,220 @@
+"""The Hub as a source: files pinned to commits, errors told apart, patience where it asks for some."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from core.errors import AqaError, Forbidden, InvalidInput, NotFound, TooLarge, Unavailable
+from submissions.sources.reference import Reference
+
+T = TypeVar("T")
+_ATTEMPTS = 5
+_LONGEST_PAUSE = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class HubFile:
+    """A file at a commit; `content` is the Hub's hash of it, `size` in bytes."""
+
+    path: str
+    content: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """An open pull request and who opened it."""
+
+    number: int
+    author: str
+
+    @property
+    def ref(self) -> str:
+        """The revision that its files stand at."""
+        return f"refs/pr/{self.number}"
+
+
+@dataclass
+class Hub:
+    """Dataset repositories of a Hub.
+
+    `endpoint` empty means `HF_ENDPOINT` or the public Hub. Without a token, none is sent, whatever the machine has.
+    Every method raises `NotFound` for what is missing or private, `Forbidden` for what is gated, and `Unavailable`
+    where the Hub does not answer or still asks for patience after five tries.
+    """
+
+    endpoint: str = ""
+    token: str = field(default="", repr=False)
+    pause: Callable[[float], None] = time.sleep
+
+    def commit_of(self, repo: str, revision: str = "main") -> str:
+        """The commit that a revision stands for now."""
+        info = self._ask(lambda: self.api.dataset_info(repo, revision=revision), repo, revision)
+        if not info.sha:
+            raise Unavailable(f"The Hub names no commit for {repo}.", "Try again later.")
+        return str(info.sha)
+
+    def files(self, repo: str, commit: str) -> list[HubFile]:
+        """All files at a commit."""
+
+        def tree() -> list[HubFile]:
+            entries = self.api.list_repo_tree(repo, repo_type="dataset", revision=commit, recursive=True)
+            return [_hub_file(entry) for entry in entries if hasattr(entry, "blob_id")]
+
+        return self._ask(tree, repo, commit)
+
+    def file(self, reference: Reference) -> HubFile:
+        """What stands at a reference."""
+        repo, path, revision = reference.repo, reference.path, reference.revision
+        found = self._ask(
+            lambda: self.api.get_paths_info(repo, [path], repo_type="dataset", revision=revision), repo, revision
+        )
+        if not found or not hasattr(found[0], "blob_id"):
+            raise NotFound(f"{repo} has no file {path} at {revision[:40]}.", "Check the path.")
+        return _hub_file(found[0])
+
+    def read(self, reference: Reference, limit: int) -> bytes:
+        """A file's bytes. Raises `TooLarge` beyond `limit` bytes, before anything is downloaded."""
+        size = self.file(reference).size
+        if size > limit:
+            raise TooLarge(f"{reference.path} has {size / 2**20:,.1f} MiB; the limit is {limit / 2**20:,.0f} MiB.")
+        with tempfile.TemporaryDirectory() as folder:
+
+            def download() -> bytes:
+                got = self.api.hf_hub_download(
+                    reference.repo, reference.path, repo_type="dataset", revision=reference.revision, local_dir=folder
+                )
+                return Path(got).read_bytes()
+
+            data = self._ask(download, reference.repo, reference.revision)
+        if len(data) != size:
+            raise Unavailable(f"{reference.path} arrived with {len(data):,} of {size:,} bytes.", "Try again.")
+        return data
+
+    def pull_requests(self, repo: str) -> list[PullRequest]:
+        """The open pull requests, oldest first."""
+
+        def listed() -> list[PullRequest]:
+            found = self.api.get_repo_discussions(
+                repo, repo_type="dataset", discussion_type="pull_request", discussion_status="open"
+            )
+            return [PullRequest(each.num, each.author) for each in found if each.is_pull_request]
+
+        return sorted(self._ask(listed, repo), key=lambda each: each.number)
+
+    def comment(self, repo: str, pull_request: int, text: str) -> None:
+        """Answer in a pull request."""
+        self._ask(lambda: self.api.comment_discussion(repo, pull_request, text, repo_type="dataset"), repo)
+
+    def create(self, repo: str) -> None:
+        """Make a dataset repository unless there is one."""
+        self._ask(lambda: self.api.create_repo(repo, repo_type="dataset", exist_ok=True), repo)
+
+    def commit(self, repo: str, add: dict[str, bytes], remove: Sequence[str], message: str) -> str:
+        """Commit files in one step; returns the commit."""
+        from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+        def send() -> str:
+            operations: list[Any] = [CommitOperationAdd(path, data) for path, data in add.items()]
+            operations += [CommitOperationDelete(path) for path in remove]
+            made = self.api.create_commit(repo, operations, commit_message=message, repo_type="dataset")
+            return str(made.oid)
+
+        return self._ask(send, repo)
+
+    @property
+    def api(self) -> Any:
+        """The library's client."""
+        from huggingface_hub import HfApi
+
+        return HfApi(endpoint=self.endpoint.rstrip("/") or None, token=self.token or False)
+
+    def _ask(self, call: Callable[[], T], repo: str, revision: str = "main") -> T:
+        """Call, and call again where the Hub asks for patience or fails."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                return call()
+            except Exception as error:
+                wait = _patience(error, attempt)
+                if wait is None or attempt == _ATTEMPTS:
+                    raise _told(error, repo, revision, waiting=wait is not None) from error
+                self.pause(wait)
+        raise AssertionError("the loop returns or raises")
+
+
+def _hub_file(entry: Any) -> HubFile:
+    return HubFile(str(entry.path), str(entry.lfs.sha256 if entry.lfs else entry.blob_id), int(entry.size))
+
+
+def _patience(error: Exception, attempt: int) -> float | None:
+    """Seconds to wait before the next try; None where another try would not help."""
+    status = _status(error)
+    if status == 429:
+        from huggingface_hub.utils._http import parse_ratelimit_headers
+
+        headers = _response(error).headers
+        known = parse_ratelimit_headers(headers)
+        after = headers.get("Retry-After", "")
+        asked = known.reset_in_seconds if known and known.remaining == 0 else int(after) if after.isdigit() else 0
+        return min(max(float(asked), 2.0**attempt), _LONGEST_PAUSE)
+    return 2.0**attempt if (status is not None and status >= 500) or _is_network(error) else None
+
+
+def _told(error: Exception, repo: str, revision: str, *, waiting: bool) -> AqaError:
+    """The error in our terms; what cannot be told is raised as it came."""
+    from huggingface_hub import errors
+
+    if isinstance(error, AqaError):
+        return error
+    if isinstance(error, errors.GatedRepoError):
+        return Forbidden(f"{repo} is gated: its owner decides who may read it.", "Ask for access, or use an open copy.")
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return NotFound(f"There is no dataset {repo} on the Hub, or it is private.", "Check the name; make it public.")
+    if isinstance(error, errors.RevisionNotFoundError):
+        return NotFound(f"{repo} has no revision {revision[:60]!r}.", "Name a branch, a tag or a commit.")
+    if isinstance(error, errors.EntryNotFoundError | errors.LocalEntryNotFoundError) and not waiting:
+        return NotFound(f"{repo} has no such file at {revision[:60]}.", "Check the path.")
+    if isinstance(error, errors.DisabledRepoError):
+        return Forbidden(f"{repo} was disabled on the Hub.", "Use another copy.")
+    if isinstance(error, errors.OfflineModeIsEnabled):
+        return Unavailable("HF_HUB_OFFLINE is set, so the Hub is not asked.", "Unset it.")
+    status = _status(error)
+    if status == 429:
+        return Unavailable("The Hub asks for patience (429), and still does after some waiting.", "Try again later.")
+    if waiting:
+        return Unavailable(f"The Hub does not answer: {_first_line(error)}", "Try again later.")
+    if status in (401, 403):
+        return Forbidden(f"The Hub refuses access to {repo}: {_first_line(error)}", "Check AQA_HUB_TOKEN.")
+    return InvalidInput(f"The Hub refused the request about {repo}: {_first_line(error)}", "Check the reference.")
+
+
+def _response(error: Exception) -> Any:
+    """The answer behind an error; a failed download carries it in its cause."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    found = (each for each in (error, error.__cause__) if isinstance(each, HfHubHTTPError))
+    return getattr(next(found, None), "response", None)
+
+
+def _status(error: Exception) -> int | None:
+    response = _response(error)
+    return None if response is None else int(response.status_code)
+
+
+def _is_network(error: Exception) -> bool:
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
+    if isinstance(error, OfflineModeIsEnabled):
+        return False
+    cause = error.__cause__
+    names = {kind.__name__ for each in (error, cause) if each is not None for kind in type(each).__mro__}
+    return bool(names & {"TransportError", "ConnectionError", "TimeoutException"})
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
