@@ -1,0 +1,1 @@
+"""How fitted judges were made; nothing here is needed to run one."""
