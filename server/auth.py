@@ -92,12 +92,13 @@ def verify_id(session: Session, token_id: int) -> Identity:
     return _identity(session.get(Token, token_id))
 
 
-def revoke(session: Session, token_id: int) -> None:
+def revoke(session: Session, token_id: int) -> Token:
     """End a token at once, and with it every session that it opened. Raises `NotFound`."""
     row = session.get(Token, token_id)
     if row is None:
         raise NotFound(f"There is no token {token_id}.")
     row.revoked_at = row.revoked_at or utc_now()
+    return row
 
 
 def digest(token: str) -> str:

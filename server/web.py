@@ -13,7 +13,7 @@ from flask.json.provider import JSONProvider
 from core.audit import SERVICE, act_as
 from core.errors import NotFound, NotSignedIn
 from server import api, errors, health, limits, pages, security, shown
-from server.api.documents import SECURITY_SCHEMES
+from server.api.documents import SECURITY_SCHEMES, add_bodies
 from server.api.schemas import ErrorOut
 from server.bootstrap import Services
 from server.context import EXTENSION, actor, read_bearer, read_cookie
@@ -61,6 +61,7 @@ def create(services: Services) -> APIFlask:
     )
     shown.register(app)
     app.error_processor(errors.from_validation)
+    app.spec_processor(add_bodies)
     app.before_request(_identify)
     limits.register(app, settings)
     app.before_request(_admit)

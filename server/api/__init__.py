@@ -9,6 +9,9 @@ from server.api.benchmarks import bp as benchmarks
 from server.api.leaderboard import bp as leaderboard
 from server.api.ratings import bp as ratings
 from server.api.submissions import bp as submissions
+from server.api.teams import bp as teams
+from server.api.uploads import bp as uploads
+from server.api.webhooks import bp as webhooks
 
 PREFIX = "/api/v1"
 
@@ -16,6 +19,6 @@ PREFIX = "/api/v1"
 def blueprint() -> APIBlueprint:
     """The whole API, to be registered once per application."""
     api = APIBlueprint("api", __name__, url_prefix=PREFIX)
-    for part in (account, benchmarks, submissions, leaderboard, ratings):
+    for part in (account, benchmarks, submissions, uploads, leaderboard, ratings, webhooks, teams):
         api.register_blueprint(part)
     return api

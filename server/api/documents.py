@@ -35,3 +35,11 @@ def answers(
         described[200] = {"description": "; ".join(files.values()), "content": content}
     decorator: Callable[[Any], Any] = bp.doc(responses=described, security="token" if token else None)
     return decorator
+
+
+def add_bodies(spec: dict[Any, Any] | str) -> dict[Any, Any] | str:
+    """Complete the OpenAPI document: bodies that are bytes cannot be told by a schema."""
+    assert isinstance(spec, dict)
+    content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    spec["paths"]["/api/v1/uploads/{upload_id}"]["put"]["requestBody"] = {"required": True, "content": content}
+    return spec

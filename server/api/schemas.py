@@ -69,11 +69,8 @@ class ValidationIn(Schema):
     benchmark = fields.String(required=True, validate=Length(max=64))
 
 
-class SubmissionIn(ValidationIn):
-    """A file, the benchmark that it is for, and what to say of the system."""
-
-    class Meta:
-        unknown = RAISE
+class CardIn(Schema):
+    """What to say of the system."""
 
     system = fields.String(required=True, metadata={"description": "Name; the same name again makes a new version."})
     architecture = fields.String(load_default="unknown", validate=OneOf(list(ARCHITECTURES)))
@@ -84,6 +81,13 @@ class SubmissionIn(ValidationIn):
         load_default=False, metadata={"description": "True if an AutoAIS model works inside the system."}
     )
     publish = fields.Boolean(load_default=False, metadata={"description": "Show it on the board once it is scored."})
+
+
+class SubmissionIn(CardIn, ValidationIn):
+    """A file, the benchmark that it is for, and what to say of the system."""
+
+    class Meta:
+        unknown = RAISE
 
 
 class IdempotencyIn(Schema):
@@ -167,15 +171,6 @@ class BenchmarksOut(Schema):
     """All benchmarks, oldest first."""
 
     benchmarks = fields.List(fields.Nested(BenchmarkItem), required=True)
-
-
-class MeOut(Schema):
-    """Who the token belongs to and what is left of its day."""
-
-    team = fields.String(required=True)
-    role = fields.String(required=True)
-    submissions_today = fields.Integer(required=True)
-    submissions_per_day = fields.Integer(required=True, metadata={"description": "0 means no limit."})
 
 
 class MetricOut(Schema):

@@ -7,7 +7,7 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 
-from server import entries
+from server import entries, history
 from server.access import SUBMITTERS, only, public
 from server.api.documents import answers
 from server.api.schemas import (
@@ -25,6 +25,7 @@ from server.api.schemas import (
 from server.context import identity, services, signed_in
 from server.downloads import TYPES, attachment
 from server.entries import Entry
+from server.limits import limited
 from server.requests import once
 from server.results import download, scores
 from submissions.report import report_to_dict
@@ -33,6 +34,7 @@ bp = APIBlueprint("submissions", __name__, tag="Submissions")
 
 
 @bp.post("/validate")
+@limited("files")
 @only(*SUBMITTERS)
 @bp.input(ValidationIn, location="form_and_files")
 @bp.output(ValidationOut)
@@ -50,6 +52,7 @@ def validate(form_and_files_data: dict[str, Any]) -> dict[str, Any]:
 
 
 @bp.post("/submissions")
+@limited("files")
 @only(*SUBMITTERS)
 @bp.input(IdempotencyIn, location="headers")
 @bp.input(SubmissionIn, location="form_and_files")
@@ -83,6 +86,16 @@ def submissions(query_data: dict[str, Any]) -> dict[str, Any]:
 def submission(submission_id: str) -> Entry:
     """Where a submission stands; private ones are seen by their team only"""
     return _entry(submission_id)
+
+
+@bp.get("/submissions/<submission_id>/versions")
+@public
+@bp.output(EntriesOut)
+@answers(bp, 404)
+def versions(submission_id: str) -> dict[str, Any]:
+    """All versions of the same system on the same benchmark, newest first; others than the team see published ones"""
+    with services().database.reading() as session:
+        return {"submissions": history.versions(services(), session, identity(), submission_id)}
 
 
 @bp.get("/submissions/<submission_id>/report")

@@ -43,6 +43,34 @@ def team_list(as_json: Json = False) -> None:
     stdout().print(shown if rows else 'There is no team yet. Add one: aqa team add "NAME"')
 
 
+@team.command("delete")
+def team_delete(
+    name: Annotated[str, typer.Argument(help="The team's name.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Really delete it: there is no way back.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete a team with its submissions, scores, repositories, tokens, and the files that nobody else needs."""
+    from dataclasses import asdict
+
+    from core.errors import InvalidInput
+    from server.auth import find_team
+    from server.cli.console import print_json, stdout
+    from server.cli.wiring import services
+    from server.deletion import delete_team
+
+    wired = services()
+    with wired.database.reading() as session:
+        found = find_team(session, name)
+    if not yes:
+        raise InvalidInput(f'"{found.name}" would be deleted for ever.', "Say so with --yes.")
+    gone = delete_team(wired, found.id)
+    if as_json:
+        print_json(asdict(gone))
+        return
+    counts = f"{gone.submissions:,} submissions, {gone.evaluations:,} evaluations and {gone.blobs:,} files"
+    stdout().print(f'Team "{gone.team}" was deleted, with {counts}.', markup=False)
+
+
 @token.command("new")
 def token_new(
     team: Annotated[str, typer.Option(help="The team the token stands for.")],
@@ -50,6 +78,7 @@ def token_new(
     days: Annotated[
         int | None, typer.Option(help="Days until it expires, 0 for never (default: AQA_TOKEN_DAYS).")
     ] = None,
+    label: Annotated[str, typer.Option(help="What it is for.")] = "",
     as_json: Json = False,
 ) -> None:
     """Make a token; it is shown this once and stored only as a hash."""
@@ -60,7 +89,7 @@ def token_new(
     wired = services()
     lifetime = wired.settings.token_days if days is None else days
     with wired.database.transaction() as session:
-        made = new_token(session, team, role, lifetime)
+        made = new_token(session, team, role, lifetime, label)
     if as_json:
         print_json({"token": made})
         return
@@ -69,14 +98,52 @@ def token_new(
     stderr().print(f"[dim]It {ends} and is not shown again. Keep it secret.[/]")
 
 
+@token.command("list")
+def token_list(
+    team: Annotated[str, typer.Option(help="Only this team's.")] = "",
+    as_json: Json = False,
+) -> None:
+    """List the tokens, without their texts."""
+    from sqlalchemy import select
+
+    from core.tables import Token
+    from server.auth import find_team
+    from server.cli.console import print_json, stdout, table
+    from server.cli.wiring import services
+    from server.teams import works
+
+    with services().database.reading() as session:
+        query = select(Token).order_by(Token.id)
+        if team:
+            query = query.where(Token.team_id == find_team(session, team).id)
+        rows = [(row, row.team.name) for row in session.scalars(query)]
+    if as_json:
+        print_json(
+            [
+                {"id": row.id, "team": name, "role": row.role, "label": row.label, "works": works(row),
+                 "expires_at": row.expires_at.isoformat() if row.expires_at else None}
+                for row, name in rows
+            ]
+        )  # fmt: skip
+        return
+    shown = table("Tokens", "Number", "Team", "Role", "Label", "Expires", "State", right=("Number",))
+    for row, name in rows:
+        state = "works" if works(row) else "revoked" if row.revoked_at else "expired"
+        ends = f"{row.expires_at:%Y-%m-%d}" if row.expires_at else "never"
+        shown.add_row(str(row.id), name, row.role, row.label, ends, state)
+    stdout().print(shown if rows else "There is no token yet. Make one: aqa token new --help")
+
+
 @token.command("revoke")
-def token_revoke(secret: Annotated[str, typer.Argument(metavar="TOKEN", help="The token itself.")]) -> None:
+def token_revoke(
+    secret: Annotated[str, typer.Argument(metavar="TOKEN", help="The token itself, or its number.")],
+) -> None:
     """End a token at once."""
     from server.auth import revoke, verify
     from server.cli.console import stdout
     from server.cli.wiring import services
 
     with services().database.transaction() as session:
-        found = verify(session, secret)
-        revoke(session, found.token_id)
-    stdout().print(f'A token of "{found.team}" was revoked.', markup=False)
+        number = int(secret) if secret.isascii() and secret.isdigit() else verify(session, secret).token_id
+        name = revoke(session, number).team.name
+    stdout().print(f'A token of "{name}" was revoked.', markup=False)

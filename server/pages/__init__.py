@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from apiflask import APIBlueprint
 from flask import request
 from markupsafe import Markup
 
 from server import security
-from server.context import identity
+from server.context import identity, services
 from server.pages.account import bp as account
 from server.pages.guide import bp as guide
 from server.pages.rating import bp as rating
 from server.pages.ratings import bp as ratings
 from server.pages.submissions import bp as submissions
 from server.pages.submit import bp as submit
+from server.pages.team import bp as team
 
 
 def blueprint() -> APIBlueprint:
     """All pages, to be registered once per application."""
     pages = APIBlueprint("pages", __name__, enable_openapi=False)
     pages.before_request(security.check_csrf)
-    pages.app_context_processor(lambda: {"who": identity(), "csrf_field": security.csrf_field, "current": _current})
-    for part in (guide, account, submit, submissions, rating, ratings):
+    pages.app_context_processor(_context)
+    for part in (guide, account, team, submit, submissions, rating, ratings):
         pages.register_blueprint(part)
     return pages
+
+
+def _context() -> dict[str, Any]:
+    """What every template can use."""
+    return {
+        "who": identity(),
+        "csrf_field": security.csrf_field,
+        "current": _current,
+        "open_registration": services().settings.open_registration,
+    }
 
 
 def _current(endpoint: str) -> Markup:

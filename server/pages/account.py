@@ -10,6 +10,7 @@ from core.errors import NotSignedIn
 from server import auth
 from server.access import public
 from server.context import services
+from server.limits import limited
 
 bp = APIBlueprint("account", __name__, enable_openapi=False)
 
@@ -22,6 +23,7 @@ def sign_in() -> str:
 
 
 @bp.post("/sign-in")
+@limited("sign_in")
 @public
 def signed_in() -> tuple[str, int] | Response:
     """Check the token and start a session; the cookie holds the token's id, never the token."""

@@ -7,7 +7,7 @@ from flask import Response, redirect, render_template, url_for
 from werkzeug.wrappers import Response as Redirect
 
 from core.errors import NotFound
-from server import entries, results
+from server import entries, history, results
 from server.access import SUBMITTERS, only, public
 from server.context import identity, services, signed_in
 from server.downloads import attachment
@@ -69,7 +69,8 @@ def _render(template: str, submission_id: str) -> str:
         entry = entries.find(session, services().queue, identity(), submission_id)
         found: list[Line] = []
         judge = None
+        versions = history.versions(services(), session, identity(), submission_id)
         if entry.evaluation_id is not None:
             found, judge = lines(session, entry.benchmark, entry.evaluation_id, entry.uses_autoais)
     benchmark = services().benchmarks.row(entry.benchmark)
-    return render_template(template, entry=entry, benchmark=benchmark, lines=found, judge=judge)
+    return render_template(template, entry=entry, benchmark=benchmark, lines=found, judge=judge, versions=versions)

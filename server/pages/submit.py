@@ -12,6 +12,7 @@ from core.errors import AqaError, InvalidInput
 from server.access import SUBMITTERS, only
 from server.context import services, signed_in
 from server.forms import card_of
+from server.limits import limited
 from submissions import quotas
 from submissions.report import report_to_dict
 
@@ -26,6 +27,7 @@ def form() -> str:
 
 
 @bp.post("/submit")
+@limited("files")
 @only(*SUBMITTERS)
 def send() -> tuple[str, int] | str | Response:
     """Validate or submit the file; what is wrong is shown above the form, which keeps what was typed."""
