@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("openai")
 
-from core.errors import InvalidInput, NotFound, Unavailable  # noqa: E402
-from systems import llm  # noqa: E402
+from core.errors import InvalidInput, NotFound, Unavailable
+from systems import llm
 
 
 class Endpoint:
