@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 # Lucene's EnglishAnalyzer.ENGLISH_STOP_WORDS_SET; pinned here, since an index depends on it.
 _STOP = """
@@ -20,32 +20,41 @@ _LONGEST = 255
 
 
 class Analyzer:
-    """Turns text into terms; remembers stems, so one analyzer serves one thread."""
+    """Turns text into terms; remembers the term of every word it met."""
 
     def __init__(self) -> None:
         import Stemmer
 
-        self._stem = Stemmer.Stemmer("porter", 0).stemWord
-        self._known: dict[str, str] = {}
         self.version = f"lucene-english-1|porter:{Stemmer.version()}"
+        self._known = _Terms(Stemmer.Stemmer("porter", 0).stemWord)
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text in order, stopwords left out."""
-        found = []
-        for word in _WORD.findall(unicodedata.normalize("NFC", text).lower()):
-            term = self._known.get(word)
-            if term is None:
-                term = self._known[word] = self._term(word)
-            if term:
-                found.append(term)
-        return found
+        return [term for term in map(self._known.__getitem__, self.words(text)) if term]
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text in order, lower-cased, stopwords and all."""
+        return _WORD.findall(unicodedata.normalize("NFC", text).lower())
+
+    def term(self, word: str) -> str:
+        """The term of one word; empty for a stopword."""
+        return self._known[word]
 
     def all_terms(self, texts: Iterable[str]) -> list[list[str]]:
         """The terms of each text."""
         return [self.terms(text) for text in texts]
 
-    def _term(self, word: str) -> str:
+
+class _Terms(dict[str, str]):
+    """Word → term, worked out when a word is met for the first time, so that known words cost one lookup."""
+
+    def __init__(self, stem: Callable[[str], str]) -> None:
+        super().__init__()
+        self._stem = stem
+
+    def __missing__(self, word: str) -> str:
         bare = _POSSESSIVE.sub("", word)[:_LONGEST]
-        if bare in STOPWORDS:
-            return ""
-        return self._stem(bare) if len(bare) > 2 else bare  # as Lucene's PorterStemmer leaves short words alone
+        # Lucene's PorterStemmer leaves short words alone.
+        term = "" if bare in STOPWORDS else self._stem(bare) if len(bare) > 2 else bare
+        self[word] = term
+        return term

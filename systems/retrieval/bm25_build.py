@@ -43,12 +43,13 @@ def build(
     Passages without text are left out. Returns the counts to tell of the index.
     """
     paths, vocabulary, dropped, last = _kept(folder)
+    ids = _Ids(analyzer, vocabulary)
     stream = corpus.scan_rows(after=last)
     while some := list(itertools.islice(stream, chunk)):
         filled = [(row, passage) for row, passage in some if passage.text.strip()]
         dropped += len(some) - len(filled)
         path = folder / f"chunk-{len(paths):05}.npz"
-        _write_chunk(path, filled, analyzer, vocabulary, (dropped, some[-1][0]))
+        _write_chunk(path, filled, ids, (dropped, some[-1][0]))
         paths.append(path)
         progress(min(len(paths) * chunk, corpus.size), corpus.size)
     counts = _assemble(paths, folder, len(vocabulary), k1=k1, b=b)
@@ -59,20 +60,35 @@ def build(
     return counts | {"empty_passages_left_out": dropped, "terms": len(vocabulary)}
 
 
-def _write_chunk(
-    path: Path, some: list[tuple[int, Passage]], analyzer: Analyzer, vocabulary: dict[str, int], told: tuple[int, int]
-) -> None:
-    """Postings sorted by term, then text; new terms get the next numbers of the vocabulary."""
-    before = len(vocabulary)
-    texts = [
-        np.fromiter((vocabulary.setdefault(t, len(vocabulary)) for t in analyzer.terms(contents(p))), np.int64)
-        for _, p in some
-    ]
+class _Ids(dict[str, int]):
+    """Word → number of its term in the vocabulary, -1 for a stopword; new terms get the next numbers."""
+
+    def __init__(self, analyzer: Analyzer, vocabulary: dict[str, int]) -> None:
+        super().__init__()
+        self.analyzer = analyzer
+        self.vocabulary = vocabulary
+
+    def __missing__(self, word: str) -> int:
+        term = self.analyzer.term(word)
+        self[word] = number = self.vocabulary.setdefault(term, len(self.vocabulary)) if term else -1
+        return number
+
+    def of(self, text: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The term numbers of a text."""
+        words = self.analyzer.words(text)
+        numbers = np.fromiter(map(self.__getitem__, words), np.int64, len(words))
+        return numbers[numbers >= 0]
+
+
+def _write_chunk(path: Path, some: list[tuple[int, Passage]], ids: _Ids, told: tuple[int, int]) -> None:
+    """Postings sorted by term, then text; `told` is the passages left out so far and the last row read."""
+    before = len(ids.vocabulary)
+    texts = [ids.of(contents(passage)) for _, passage in some]
     lengths = np.array([len(text) for text in texts], dtype=np.int32)
     flat, places = np.concatenate([*texts, np.empty(0, np.int64)]), np.repeat(np.arange(len(some)), lengths)
     keys, frequencies = np.unique(flat * max(len(some), 1) + places, return_counts=True)
     terms, local = np.divmod(keys, max(len(some), 1))
-    new = orjson.dumps(list(itertools.islice(vocabulary, before, None)))
+    new = orjson.dumps(list(itertools.islice(ids.vocabulary, before, None)))
     partial = path.with_suffix(".writing")
     with partial.open("wb") as file:
         np.savez(
