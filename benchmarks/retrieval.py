@@ -1,0 +1,191 @@
+"""BM25: queries a second against rank_bm25 on 100,000 passages, index build, memory of a mapped index of 1,000,000.
+
+Both search the same terms of the same passages for the same queries, with k1 0.9, b 0.4; rank_bm25 is given the best
+of its ways to the first 100 hits (scores of all passages, then a partial sort). It is timed on a sample of the
+queries. Our time holds the analysis of the queries and the reading of the passages found; numba's compilation,
+which happens once in a process, is told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+PASSAGES, LARGE, QUERIES, SAMPLED, K = 100_000, 1_000_000, 2_000, 20, 100
+WORDS, VOCABULARY, SEED = 100, 200_000, 20221215
+
+
+def write_corpus(path: Path, size: int) -> None:
+    """Passages of about 100 words drawn with the skew of natural text less its function words (Zipf–Mandelbrot)."""
+    import numpy as np
+
+    rng = np.random.default_rng(SEED)
+    words = np.array([f"{'aeiou'[at % 5]}{at:x}" for at in range(VOCABULARY)])
+    shares = np.cumsum(1 / (np.arange(VOCABULARY) + 30.0))
+    with path.open("w") as file:
+        for start in range(0, size, 10_000):
+            places = rng.random((min(10_000, size - start), WORDS)) * shares[-1]
+            drawn = words[np.searchsorted(shares, places).clip(max=VOCABULARY - 1)]
+            for at, each in enumerate(drawn, start=start):
+                contents = f"« Page {at // 10} » « Page {at // 10} » {' '.join(each)}"
+                file.write(json.dumps({"id": f"http://example.org/{at}", "contents": contents}) + "\n")
+
+
+def queries(path: Path, count: int) -> list[str]:
+    """Queries of eight words, each eight words of one passage."""
+    dice = random.Random(SEED)
+    with path.open() as file:
+        lines = [line for _, line in zip(range(20_000), file, strict=False)]
+    texts = (json.loads(dice.choice(lines))["contents"].split(" » ")[2].split() for _ in range(count))
+    return [" ".join(dice.sample(text, 8)) for text in texts]
+
+
+def opened(folder: Path, size: int) -> tuple[Any, Any, float]:
+    """A corpus of `size` passages, its retriever, and the seconds that building the index took."""
+    from core import corpus as corpora
+    from systems.retrieval.bm25 import open_bm25
+    from systems.retrieval.store import IndexStore
+
+    shard = folder / f"{size}.jsonl"
+    if not shard.is_file():
+        write_corpus(shard, size)
+    digest, _ = corpora.build([shard], folder / "corpora")
+    corpus = corpora.Corpus(folder / "corpora" / f"{digest}.sqlite")
+    begin = time.perf_counter()
+    retriever = open_bm25(IndexStore(folder / "indexes"), corpus)
+    return corpus, retriever, time.perf_counter() - begin
+
+
+def against_rank_bm25(folder: Path) -> dict[str, Any]:
+    """Queries a second of both, after checking that they find the same passages."""
+    import numpy as np
+    from rank_bm25 import BM25Okapi
+
+    from systems.retrieval.analysis import Analyzer
+    from systems.retrieval.bm25_build import contents
+
+    corpus, retriever, built = opened(folder, PASSAGES)
+    asked = queries(folder / f"{PASSAGES}.jsonl", QUERIES)
+    begin = time.perf_counter()
+    retriever.search(asked[:1], K)
+    compiled = time.perf_counter() - begin
+    begin = time.perf_counter()
+    found = retriever.search(asked, K)
+    ours = QUERIES / (time.perf_counter() - begin)
+    analyzer, passages = Analyzer(), list(corpus.scan())
+    begin = time.perf_counter()
+    theirs_index = BM25Okapi([analyzer.terms(contents(passage)) for passage in passages], k1=0.9, b=0.4)
+    theirs_built = time.perf_counter() - begin
+    agreed = 0
+    begin = time.perf_counter()
+    for query, hits in zip(asked[:SAMPLED], found, strict=False):
+        scores = theirs_index.get_scores(analyzer.terms(query))
+        best = np.argpartition(-scores, K)[:K]
+        best = best[np.argsort(-scores[best])]
+        agreed += passages[best[0]].id == hits[0].passage.id
+    theirs = SAMPLED / (time.perf_counter() - begin)
+    if agreed < 0.9 * SAMPLED:
+        raise SystemExit(f"only {agreed} of {SAMPLED} first hits agree")
+    print(
+        f"{PASSAGES:,} passages: {ours:,.0f} against {theirs:,.1f} queries/s; first hits agree in {agreed} of "
+        f"{SAMPLED}; numba compiled in {compiled:.1f} s; built in {built:.1f} s against {theirs_built:.1f} s",
+        file=sys.stderr,
+    )
+    return {
+        "bm25_queries": {"ratio": ours / theirs, "ours": ours, "theirs": theirs, "unit": "queries/s"},
+        "bm25_build": {"ratio": theirs_built / built, "ours": built, "theirs": theirs_built, "unit": "s"},
+    }
+
+
+def large(folder: Path, small: float) -> dict[str, Any]:
+    """Building the large index and searching it, each in a process of its own, so that memory is told apart.
+
+    `small` is the seconds of building the smaller one; growth is per passage, 1 where time grows with the corpus.
+    """
+    told = {}
+    for step in ("build", "search"):
+        command = [sys.executable, "-m", "benchmarks.retrieval", "--step", step, "--folder", str(folder)]
+        ended = subprocess.run(command, check=True, capture_output=True, text=True)
+        told[step] = json.loads(ended.stdout.splitlines()[-1])
+    size = sum(path.stat().st_size for path in (folder / "indexes").glob("bm25-*/*.npy")) / 2**20
+    build, search = told["build"], told["search"]
+    grown = build["seconds"] / small / (LARGE / PASSAGES)
+    print(
+        f"{LARGE:,} passages: built in {build['seconds']:.0f} s at a peak of {build['peak']:.0f} MiB; {size:.0f} MiB "
+        f"of arrays; opened in {search['seconds']:.2f} s with {search['opened']:.0f} MiB of own memory, after "
+        f"{search['queries']} queries ({search['rate']:.0f}/s) {search['own']:.0f} MiB",
+        file=sys.stderr,
+    )
+    return {
+        "bm25_build_growth": {"ratio": grown, "ours": build["seconds"], "theirs": small, "unit": "s"},
+        "bm25_mapped_memory": {
+            "ratio": size / search["opened"],
+            "ours": search["opened"],
+            "theirs": size,
+            "unit": "MiB",
+        },
+    }
+
+
+def step(name: str, folder: Path) -> dict[str, Any]:
+    """One step of `large` in this process."""
+    if name == "build":
+        _, _, seconds = opened(folder, LARGE)
+        return {"seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    import bm25s  # noqa: F401 - so that the library's own memory is not counted as the index's
+    import numba  # noqa: F401
+
+    from core.corpus import Corpus
+    from systems.retrieval.bm25 import open_bm25
+    from systems.retrieval.store import IndexStore
+
+    before = _own_memory()
+    corpus = Corpus(max((folder / "corpora").glob("*.sqlite"), key=lambda path: path.stat().st_size))
+    begin = time.perf_counter()
+    retriever = open_bm25(IndexStore(folder / "indexes"), corpus)
+    seconds, after = time.perf_counter() - begin, _own_memory() - before
+    asked = queries(folder / f"{LARGE}.jsonl", 200)
+    retriever.search(asked[:1], K)
+    begin = time.perf_counter()
+    retriever.search(asked, K)
+    rate = len(asked) / (time.perf_counter() - begin)
+    own = _own_memory() - before
+    return {"seconds": seconds, "opened": after, "own": own, "queries": len(asked), "rate": rate}
+
+
+def _own_memory() -> float:
+    """MiB that belong to this process alone; pages mapped from files can be dropped at any time and do not count."""
+    lines = Path(f"/proc/{os.getpid()}/smaps_rollup").read_text().splitlines()
+    values = {line.split(":")[0]: int(line.split()[1]) for line in lines[1:]}
+    return (values["Private_Dirty"] + values["Swap"]) / 1024
+
+
+def main() -> None:
+    """Print the figures; with `--json` the last line is one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--step", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.step:
+        print(json.dumps(step(given.step, given.folder)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        figures = against_rank_bm25(Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        figures |= large(Path(folder), figures["bm25_build"]["ours"])
+    if given.json:
+        print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
