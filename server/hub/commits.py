@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from apiflask import APIBlueprint
@@ -53,7 +54,7 @@ def commit(namespace: str, name: str, revision: str) -> Response:
         sight = _target(own(session, namespace, name), revision)
     header, steps = read(services(), sight)
     landed = land(services(), sight, header, steps)
-    url = f"{address()}/datasets/{sight.id}/commit/{landed.commit.oid}"
+    url = f"{_base()}datasets/{sight.id}/commit/{landed.commit.oid}"
     response = jsonify({"success": True, "commitOid": landed.commit.oid, "commitUrl": url})
     if landed.remark:
         # The client shows the first warning of each topic only.
@@ -71,6 +72,16 @@ def validate_yaml() -> tuple[dict[str, Any], int]:
     except AqaError as error:
         return {"errors": [{"message": f"{error.message} {error.hint}".strip()}], "warnings": []}, 400
     return {"errors": [], "warnings": []}, 200
+
+
+def _base() -> str:
+    """What a commit's address starts with.
+
+    Clients before 2.0 take the address apart by `HF_ENDPOINT` alone, whatever endpoint they were given, and fail after
+    the commit has landed; an address without a host is one that they understand.
+    """
+    version = re.search(r"\bhf_hub/(\d+)\.", request.user_agent.string)
+    return "" if version and int(version[1]) < 2 else f"{address()}/"
 
 
 def _target(sight: Sight, revision: str) -> Sight:

@@ -30,12 +30,13 @@ def client(web_app: APIFlask) -> FlaskClient:
 
 
 @pytest.fixture
-def quiet_client(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The Hub's client library without telemetry and progress bars."""
+def quiet_client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The Hub's client library without telemetry and progress bars, and with a cache of the test's own."""
     from huggingface_hub import constants
     from huggingface_hub.utils import disable_progress_bars, enable_progress_bars
 
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     disable_progress_bars()
     yield
     enable_progress_bars()

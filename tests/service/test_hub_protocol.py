@@ -129,6 +129,16 @@ def test_a_stale_parent_is_412_and_a_good_one_is_not(http: httpx.Client) -> None
     assert commit(http, file("b.txt"), parentCommit="").status_code == 412
 
 
+@pytest.mark.parametrize(("client", "host"), [("0.36.0", False), ("1.0.1", False), ("2.4.0", True), ("10.0", True)])
+def test_commit_addresses_are_such_as_the_client_can_read(
+    http: httpx.Client, hub: Hub, client: str, host: bool
+) -> None:
+    http.headers["User-Agent"] = f"unknown/None; hf_hub/{client}; python/3.11"
+    made = commit(http, file("a.txt")).json()
+    start = f"{hub.endpoint}/" if host else ""
+    assert made["commitUrl"] == f"{start}datasets/one/sys/commit/{made['commitOid']}"
+
+
 def test_limits_hold(http: httpx.Client, hub: Hub) -> None:
     settings = hub.services.settings
     object.__setattr__(settings, "max_file_mb", 1)
