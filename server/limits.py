@@ -35,8 +35,8 @@ def register(app: Flask, settings: Settings) -> None:
     """
     limiter = Limiter(
         _sender,
-        default_limits=[settings.rate_limit] if settings.rate_limit else [],
-        default_limits_exempt_when=lambda: request.endpoint in _FREE,
+        application_limits=[settings.rate_limit] if settings.rate_limit else [],
+        application_limits_exempt_when=lambda: request.endpoint in _FREE,
         storage_uri=settings.rate_limit_storage,
         in_memory_fallback_enabled=True,
         headers_enabled=True,
