@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,10 +12,21 @@ from sqlalchemy.orm import Session
 
 from core.database import Database
 from core.errors import Conflict, LeaseLost, NotFound
-from core.tables import Job
+from core.tables import Job, PausedQueue
 from core.tables.base import utc_now
 
+log = logging.getLogger("aqa.queue")
 QUEUES = ("cpu", "gpu")
+SMALL, LARGE, MODEL = 0, 5, 10
+"""Priorities, the lowest first: small files, large files and their parts, runs of models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """That there is a job on a queue. Which job a worker then takes is decided by its claim alone."""
+
+    id: int
+    queue: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +58,7 @@ class Queue:
         *,
         lease_seconds: int = 60,
         attempts: int = 3,
-        announce: Callable[[int], None] = lambda job_id: None,
+        announce: Callable[[Announcement], None] = lambda announcement: None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self._database = database
@@ -60,14 +72,22 @@ class Queue:
         """How long a silent worker keeps its job."""
         return self._lease.total_seconds()
 
-    def add(self, session: Session, kind: str, subject: str, queue: str = "cpu", priority: int = 0) -> Job:
+    def add(
+        self,
+        session: Session,
+        kind: str,
+        subject: str,
+        queue: str = "cpu",
+        priority: int = SMALL,
+        parent: int | None = None,
+    ) -> Job:
         """Create a job in the caller's transaction; it is announced only once that has committed."""
-        if queue not in QUEUES:
-            raise Conflict(f"There is no queue {queue!r}.", f"Queues: {', '.join(QUEUES)}.")
-        job = Job(kind=kind, subject=subject, queue=queue, priority=priority, not_before=self._clock())
+        now = self._clock()
+        job = Job(kind=kind, subject=subject, queue=checked(queue), priority=priority, parent=parent)
+        job.not_before = job.announced_at = now
         session.add(job)
         session.flush()
-        event.listen(session, "after_commit", lambda _session: self._announce(job.id), once=True)
+        self._announce_after(session, job)
         return job
 
     def claim(self, queues: Sequence[str], worker: str) -> Claim | None:
@@ -78,6 +98,7 @@ class Queue:
                 select(Job)
                 .where(
                     Job.queue.in_(queues),
+                    Job.queue.not_in(select(PausedQueue.queue)),
                     Job.attempt < self._attempts,
                     or_(
                         (Job.state == "queued") & (Job.not_before <= now),
@@ -113,13 +134,15 @@ class Queue:
             self._fenced(session, claim, state="failed", finished_at=now, lease_until=None, reason=reason)
         else:
             later = now + timedelta(seconds=after)
-            self._fenced(session, claim, state="queued", not_before=later, lease_until=None, reason=reason)
+            self._fenced(
+                session, claim, state="queued", not_before=later, announced_at=None, lease_until=None, reason=reason
+            )
         return ends
 
     def give_back(self, claim: Claim) -> None:
         """Return a job untried, as a worker does that shuts down in good order."""
         with self._database.transaction() as session:
-            self._fenced(session, claim, state="queued", attempt=claim.attempt - 1, lease_until=None)
+            self._fenced(session, claim, state="queued", attempt=claim.attempt - 1, announced_at=None, lease_until=None)
 
     def bury(self, session: Session) -> list[Ended]:
         """End jobs whose last attempt died silently; call it in the transaction that tells their subjects."""
@@ -144,8 +167,9 @@ class Queue:
             raise NotFound(f"There is no job {job_id}.")
         if job.state != "failed":
             raise Conflict(f"Job {job_id} is {job.state}; only failed jobs can be retried.")
-        job.state, job.attempt, job.not_before, job.finished_at = "queued", 0, self._clock(), None
-        event.listen(session, "after_commit", lambda _session: self._announce(job_id), once=True)
+        job.state, job.attempt, job.finished_at = "queued", 0, None
+        job.not_before = job.announced_at = self._clock()
+        self._announce_after(session, job)
         return job
 
     def position(self, session: Session, subject: str) -> int | None:
@@ -158,6 +182,15 @@ class Queue:
             select(func.count()).select_from(Job).where(Job.queue == job.queue, Job.state == "queued", before)
         )
 
+    def _announce_after(self, session: Session, job: Job) -> None:
+        told, kind, subject = Announcement(job.id, job.queue), job.kind, job.subject
+
+        def announce(_session: Session) -> None:
+            log.info("job %s is queued on %s: %s", told.id, told.queue, kind, extra={"subject": subject})
+            self._announce(told)
+
+        event.listen(session, "after_commit", announce, once=True)
+
     def _fenced(self, session: Session, claim: Claim, **values: object) -> None:
         changed = session.execute(
             update(Job)
@@ -167,3 +200,10 @@ class Queue:
         )
         if changed.rowcount != 1:  # type: ignore[attr-defined]
             raise LeaseLost(f"Job {claim.id} was taken over by another worker.")
+
+
+def checked(queue: str) -> str:
+    """The name itself. Raises `Conflict` for a queue that there is not."""
+    if queue not in QUEUES:
+        raise Conflict(f"There is no queue {queue!r}.", f"Queues: {', '.join(QUEUES)}.")
+    return queue

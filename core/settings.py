@@ -30,7 +30,16 @@ class Settings:
     public_url: str = _setting("", "Address users reach the service at; empty means http://HOST:PORT.")
     secret_key: str = _setting("", "Key that signs session cookies; empty means one made and kept in the data folder.")
     secure_cookies: bool = _setting(False, "Send session cookies over HTTPS only; switch on behind TLS.")
-    judge: str = _setting("token-overlap", "Key of the judge that AutoAIS is computed with.")
+    judge: str = _setting("small", "Judge that AutoAIS is computed with: a key or spec of docs/judges.")
+    judge_queue: str = _setting("cpu", "Queue whose workers judge: cpu, or gpu to leave judging to workers there.")
+    fanout_pairs: int = _setting(
+        512, "An evaluation that lacks more judgments is split into chunks of this size; 0 for no limit."
+    )
+    broker_url: str = _setting("", "Celery broker that announces jobs, like redis://HOST:6379/0; empty for polling.")
+    sweep_seconds: float = _setting(15.0, "With a broker: jobs that nobody took for this long are announced again.")
+    grace_seconds: float = _setting(30.0, "A worker told to stop gives its job back when it takes longer than this.")
+    metrics_token: str = _setting("", "Bearer token that /metrics asks for; empty means there is no /metrics.")
+    log_json: bool = _setting(False, "Write log records as one JSON object a line.")
     embedded_worker: bool = _setting(True, "Run a worker thread inside `aqa serve`.")
     max_file_mb: int = _setting(64, "Largest accepted file, in MiB.")
     max_unpacked_mb: int = _setting(512, "Largest decompressed size of a file, in MiB.")

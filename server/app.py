@@ -64,5 +64,5 @@ async def _worker(services: Services) -> AsyncIterator[None]:
         yield
     finally:
         worker.stop()
-        # A job that takes longer is given up here; its lease ends and another worker does it.
-        thread.join(_STOP_SECONDS)
+        thread.join(min(_STOP_SECONDS, services.settings.grace_seconds))
+        worker.give_back()

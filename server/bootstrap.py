@@ -10,11 +10,12 @@ from core.benchmark import Benchmarks
 from core.blobs import open_blobs
 from core.database import Database
 from core.ports import Blobs, Judge
-from core.queue import Queue
+from core.queue import Announcement, Queue
 from core.settings import Settings
 from scorer import judges
 from scorer.evaluate import Scorer
 from scorer.statistics.resamples import ResampleStore
+from server.announcing import Announcer
 from submissions.intake import Intake
 from submissions.ratings import Assignments, Raters, Ratings, Sheets
 
@@ -83,11 +84,18 @@ def build(settings: Settings) -> Services:
     blobs = open_blobs(settings.blobs, settings.data_path / "blobs", settings.s3_endpoint)
     benchmarks = Benchmarks(database, settings.data_path)
     wake = threading.Event()
+    announcer = Announcer(settings.broker_url) if settings.broker_url else None
+
+    def announce(announcement: Announcement) -> None:
+        wake.set()
+        if announcer is not None:
+            announcer(announcement)
+
     queue = Queue(
         database,
         lease_seconds=settings.lease_seconds,
         attempts=settings.job_attempts,
-        announce=lambda _job: wake.set(),
+        announce=announce,
     )
     intake = Intake(database, benchmarks, blobs, queue, settings)
     return Services(settings, database, blobs, benchmarks, queue, intake, wake)

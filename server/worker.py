@@ -15,6 +15,7 @@ from core.queue import Claim
 from server.bootstrap import Services
 from server.exchange.jobs import Periodic
 from server.jobs import FAILED, JOBS
+from server.logs import about
 
 log = logging.getLogger("aqa.worker")
 
@@ -26,6 +27,7 @@ class Worker:
         self._services = services
         self._queues = queues
         self._stop = threading.Event()
+        self._in_hand: Claim | None = None
         self._periodic = Periodic(services)
         self.name = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident() % 10_000}"
 
@@ -58,14 +60,17 @@ class Worker:
         claim = queue.claim(self._queues, self.name)
         if claim is None:
             return False
-        log.info("job %s: %s %s, attempt %s", claim.id, claim.kind, claim.subject, claim.attempt)
+        log.info("job %s: %s, attempt %s", claim.id, claim.kind, claim.attempt, extra={"subject": claim.subject})
+        self._in_hand = claim
         try:
-            with self._heartbeats(claim), acting(SERVICE):
+            with self._heartbeats(claim), acting(SERVICE), about(claim.subject):
                 JOBS[claim.kind](self._services, claim)
         except LeaseLost:
             log.warning("job %s was taken over by another worker; this one's result was dropped", claim.id)
         except Exception as error:
             self._fail(claim, error)
+        finally:
+            self._in_hand = None
         return True
 
     def stop(self) -> None:
@@ -73,8 +78,19 @@ class Worker:
         self._stop.set()
         self._services.wake.set()
 
+    def give_back(self) -> None:
+        """Return the job in hand, if there is one, untried; whatever this worker still does for it is refused."""
+        claim = self._in_hand
+        if claim is None:
+            return
+        try:
+            self._services.queue.give_back(claim)
+            log.info("job %s was given back", claim.id)
+        except LeaseLost:
+            log.info("job %s had ended already", claim.id)
+
     def _fail(self, claim: Claim, error: Exception) -> None:
-        log.exception("job %s failed in attempt %s", claim.id, claim.attempt)
+        log.exception("job %s failed in attempt %s", claim.id, claim.attempt, extra={"subject": claim.subject})
         # Only what another attempt could mend is tried again.
         final = isinstance(error, AqaError) and not isinstance(error, Unavailable)
         reason = f"{error.message} {error.hint}".strip() if isinstance(error, AqaError) else _unexpected(error)

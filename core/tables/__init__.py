@@ -13,7 +13,7 @@ from core.tables.sources import HubAccount, InboxFile, SubmissionSource
 from core.tables.submissions import PredictionRow, Submission, System
 from core.tables.uploads import Upload, UploadPart
 from core.tables.webhooks import Webhook, WebhookDelivery
-from core.tables.work import Job, JudgeRow, JudgmentRow
+from core.tables.work import Job, JudgeRow, JudgmentRow, PausedQueue, Tally
 
 __all__ = [
     "AuditEvent",
@@ -27,6 +27,7 @@ __all__ = [
     "JudgeRow",
     "JudgmentRow",
     "NamespaceRow",
+    "PausedQueue",
     "PredictionRow",
     "QuestionRow",
     "RaterExclusion",
@@ -45,6 +46,7 @@ __all__ = [
     "Submission",
     "SubmissionSource",
     "System",
+    "Tally",
     "Team",
     "Token",
     "Upload",

@@ -19,6 +19,8 @@ class Job(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(40))
     subject: Mapped[str] = mapped_column(String(120), index=True)
+    parent: Mapped[int | None] = mapped_column(index=True)
+    """The job that was split into this one and others."""
     queue: Mapped[str] = mapped_column(String(16), default="cpu")
     priority: Mapped[int] = mapped_column(default=0)
     """Lower is sooner."""
@@ -33,7 +35,27 @@ class Job(Base):
     worker: Mapped[str | None] = mapped_column(String(120))
     reason: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    announced_at: Mapped[datetime | None]
+    """When workers were last told of it; a sweep tells them again of what still waits, in case the message was lost."""
     finished_at: Mapped[datetime | None]
+
+
+class PausedQueue(Base):
+    """A queue whose jobs wait until it is resumed; what runs already runs on."""
+
+    __tablename__ = "paused_queue"
+
+    queue: Mapped[str] = mapped_column(String(16), primary_key=True)
+    since: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class Tally(Base):
+    """A number that workers count up together, for monitoring."""
+
+    __tablename__ = "tally"
+
+    name: Mapped[str] = mapped_column(String(40), primary_key=True)
+    value: Mapped[float] = mapped_column(default=0.0)
 
 
 class JudgeRow(Base):

@@ -17,6 +17,7 @@ from server.cli import (
     hub,
     imports,
     judge,
+    queue,
     ratings,
     score,
     serve,
@@ -45,6 +46,7 @@ app.command("demo", rich_help_panel="Run the service")(demo.demo)
 app.command("serve", rich_help_panel="Run the service")(serve.serve)
 app.command("worker", rich_help_panel="Run the service")(serve.worker)
 app.add_typer(hub.app, name="hub", rich_help_panel="Run the service")
+app.add_typer(queue.app, name="queue", rich_help_panel="Run the service")
 app.add_typer(database.app, name="db", rich_help_panel="Run the service")
 app.add_typer(accounts.team, name="team", rich_help_panel="Accounts")
 app.add_typer(accounts.token, name="token", rich_help_panel="Accounts")

@@ -9,6 +9,7 @@ import typer
 if TYPE_CHECKING:
     from server.bootstrap import Services
 
+
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on (default: AQA_HOST).")] = "",
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port (default: AQA_PORT).")] = None,
@@ -29,32 +30,35 @@ def worker(
     queue: Annotated[
         list[str] | None, typer.Option(help="Queue to serve, cpu or gpu; repeatable (default: cpu).")
     ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Processes that take jobs.")] = 1,
     until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job is free.")] = False,
 ) -> None:
-    """Take jobs and do them, until stopped by Ctrl-C or SIGTERM; the job in hand is finished first."""
+    """Take jobs and do them, until stopped by Ctrl-C or SIGTERM; the job in hand is finished or given back."""
     import logging
-    import signal
 
-    from core.errors import InvalidInput
-    from core.queue import QUEUES
+    from core.queue import checked
     from server.cli.console import stdout
     from server.cli.wiring import services
     from server.logs import set_up
-    from server.worker import Worker
 
-    queues = queue or ["cpu"]
-    if unknown := [each for each in queues if each not in QUEUES]:
-        raise InvalidInput(f"There is no queue {unknown[0]!r}.", f"Queues: {', '.join(QUEUES)}.")
-    set_up(logging.INFO)
-    hands = Worker(services(), queues)
+    queues = [checked(each) for each in queue or ["cpu"]]
+    wired = services()
+    settings = wired.settings
+    set_up(logging.INFO, as_json=settings.log_json)
     if until_idle:
-        done = hands.run_until_idle()
+        from server.worker import Worker
+
+        done = Worker(wired, queues).run_until_idle()
         stdout().print(f"{done:,} job{'' if done == 1 else 's'} done.")
         return
-    for sign in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sign, lambda _number, _frame: hands.stop())
-    stdout().print(f"Worker {hands.name} serves {', '.join(queues)}. Stop it with Ctrl-C.")
-    hands.run()
+    wired.database.engine.dispose()  # the processes that do the work open their own connections
+    how = "as the broker announces them" if settings.broker_url else "by looking into the database"
+    stdout().print(f"Worker serves {', '.join(queues)} {how}. Stop it with Ctrl-C.")
+    if settings.broker_url:
+        from server.engine import serve as work
+    else:
+        from server.crew import serve as work
+    work(settings, queues, concurrency)
 
 
 def run_server(services: Services) -> None:
@@ -66,7 +70,7 @@ def run_server(services: Services) -> None:
     from server.app import create
     from server.logs import set_up
 
-    set_up(logging.WARNING)
+    set_up(logging.INFO, as_json=services.settings.log_json)
     uvicorn.run(
         create(services), host=services.settings.host, port=services.settings.port, log_level="warning", log_config=None
     )

@@ -9,7 +9,7 @@ import pytest
 
 from core.database import Database
 from core.errors import Conflict, LeaseLost
-from core.queue import Queue
+from core.queue import Announcement, Queue
 from core.tables import Job, Team
 from core.tables.base import utc_now
 
@@ -65,16 +65,16 @@ def test_each_queue_has_its_own_jobs(database: Database, queue: Queue) -> None:
 
 
 def test_a_job_is_announced_only_after_its_transaction(database: Database) -> None:
-    heard: list[int] = []
+    heard: list[Announcement] = []
     queue = Queue(database, announce=heard.append)
     with pytest.raises(RuntimeError), database.transaction() as session:
         queue.add(session, "evaluate", "lost")
         raise RuntimeError
     assert heard == []
     with database.transaction() as session:
-        job = queue.add(session, "evaluate", "kept")
+        job = queue.add(session, "evaluate", "kept", "gpu")
         assert heard == []
-    assert heard == [job.id]
+    assert heard == [Announcement(job.id, "gpu")]
 
 
 def test_a_dead_workers_job_comes_back_and_its_late_finish_is_refused(
