@@ -35,6 +35,7 @@ def runner(settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setenv("AQA_DATA_DIR", settings.data_dir)
     monkeypatch.setenv("AQA_DATABASE_URL", settings.database_url)
     monkeypatch.setenv("AQA_BOOTSTRAP_RESAMPLES", str(settings.bootstrap_resamples))
+    monkeypatch.setenv("AQA_JUDGE", settings.judge)
     monkeypatch.setenv("COLUMNS", "80")
 
     def run(*arguments: object) -> Ended:

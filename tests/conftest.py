@@ -90,7 +90,9 @@ def database(database_url: str) -> Iterator[Database]:
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
     """Settings for one test: own database, own data folder, few resamples."""
-    return Settings(data_dir=str(tmp_path / "data"), database_url=database_url, bootstrap_resamples=499)
+    return Settings(
+        judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=database_url, bootstrap_resamples=499
+    )
 
 
 @pytest.fixture

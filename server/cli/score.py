@@ -15,7 +15,7 @@ def score(
     file: Annotated[Path, typer.Argument(help="Predictions: CSV, TSV, JSONL, JSON or Parquet, also gzipped.")],
     benchmark: Annotated[str, typer.Option(help="The benchmark's id.")],
     out: Annotated[Path, typer.Option(help="Folder for scores.json, examples.jsonl and manifest.json.")],
-    judge: Annotated[str, typer.Option(help="The judge's key, e.g. token-overlap (default: AQA_JUDGE).")] = "",
+    judge: Annotated[str, typer.Option(help="The judge's key, e.g. small (default: AQA_JUDGE).")] = "",
     kind: Annotated[list[str] | None, typer.Option(help="Also write examples as csv or parquet; repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print scores.json and nothing else.")] = False,
 ) -> None:

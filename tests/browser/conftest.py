@@ -36,7 +36,13 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def small_service(tmp_path: Path) -> Iterator[tuple[str, Services]]:
     """A service over the small benchmark without a worker, so that a test decides when work is done."""
-    settings = Settings(data_dir=str(tmp_path / "data"), bootstrap_resamples=199, embedded_worker=False, max_file_mb=1)
+    settings = Settings(
+        judge="token-overlap",
+        data_dir=str(tmp_path / "data"),
+        bootstrap_resamples=199,
+        embedded_worker=False,
+        max_file_mb=1,
+    )
     services = build(settings)
     services.database.ensure_current()
     add_benchmark(services, tmp_path / "files", title="Small benchmark", synthetic=True)

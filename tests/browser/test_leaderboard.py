@@ -25,7 +25,7 @@ ROWS = "table.board tbody tr:not(.group)"
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Services:
     folder = tmp_path_factory.mktemp("leaderboard")
-    made = build(Settings(data_dir=str(folder), embedded_worker=False))
+    made = build(Settings(judge="token-overlap", data_dir=str(folder), embedded_worker=False))
     made.database.ensure_current()
     generate(made.database, folder, World(systems=12, questions=60, rated=30, names={1: PROBE}))
     with made.database.transaction() as session:

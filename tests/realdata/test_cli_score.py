@@ -17,7 +17,9 @@ SYSTEMS = ("DPR", "EMDR2", "FiD", "FiD-KD", "R2D2")
 
 @pytest.fixture
 def aqa(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Aqa:
-    return runner(Settings(data_dir=str(tmp_path / "data"), database_url=sqlite_url), monkeypatch, capsys)
+    return runner(
+        Settings(judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=sqlite_url), monkeypatch, capsys
+    )
 
 
 def rows(path: Path) -> list[dict[str, object]]:

@@ -74,7 +74,9 @@ def services(judged: list[Row], shared_data: Path, tmp_path_factory: pytest.Temp
     with (shared_data / "nq_open/NQ-open.dev.jsonl").open(encoding="utf-8") as file:
         questions.write_text("".join(line for line in file if json.loads(line)["question"] in asked), "utf-8")
     corpus.write_text(json.dumps({"id": PLACEHOLDER, "contents": "« P » « P » A placeholder."}) + "\n", "utf-8")
-    wired = build(Settings(data_dir=str(folder / "data"), bootstrap_resamples=999, submissions_per_day=0))
+    wired = build(
+        Settings(judge="token-overlap", data_dir=str(folder / "data"), bootstrap_resamples=999, submissions_per_day=0)
+    )
     wired.database.ensure_current()
     wired.benchmarks.add(NewBenchmark("nq301", questions, [corpus], raters_per_item=2))
     wired.ratings.apply("nq301", io.BytesIO(ratings_file(once(judged))), "nq301.csv", author="test")

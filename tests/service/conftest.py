@@ -12,6 +12,8 @@ from flask.testing import FlaskClient
 from core.settings import Settings
 from server import web
 from server.bootstrap import Services, build
+from tests import fake_hub
+from tests.fake_hub import FakeHub
 from tests.hub_server import Hub, serving
 from tests.small_benchmark import add_benchmark
 
@@ -45,7 +47,9 @@ def quiet_client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
 @pytest.fixture
 def hub(sqlite_url: str, tmp_path: Path, quiet_client: None) -> Iterator[Hub]:
     """The Hub-like endpoint on a real socket over the small benchmark; jobs wait until the test does them."""
-    settings = Settings(data_dir=str(tmp_path / "data"), database_url=sqlite_url, bootstrap_resamples=499)
+    settings = Settings(
+        judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=sqlite_url, bootstrap_resamples=499
+    )
     wired = build(settings)
     add_benchmark(wired, tmp_path / "files")
     with serving(wired) as url:
@@ -59,3 +63,10 @@ def any_hub(services: Services, tmp_path: Path, quiet_client: None) -> Iterator[
     add_benchmark(services, tmp_path / "files")
     with serving(services) as url:
         yield Hub(url, services, tmp_path / "cache")
+
+
+@pytest.fixture
+def fake(quiet_client: None) -> Iterator[FakeHub]:
+    """A small Hub on a real socket."""
+    with fake_hub.serving(FakeHub()) as started:
+        yield started

@@ -25,7 +25,15 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Servic
     from core.settings import Settings
 
     folder = tmp_path_factory.mktemp("live")
-    services = build(Settings(data_dir=str(folder / "data"), bootstrap_resamples=199, max_file_mb=1, poll_seconds=0.05))
+    services = build(
+        Settings(
+            judge="token-overlap",
+            data_dir=str(folder / "data"),
+            bootstrap_resamples=199,
+            max_file_mb=1,
+            poll_seconds=0.05,
+        )
+    )
     services.database.ensure_current()
     add_benchmark(services, folder / "files")
     with serving(services) as url:

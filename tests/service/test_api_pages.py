@@ -158,7 +158,7 @@ def test_text_of_others_is_inert(services: Services, tmp_path: Path) -> None:
 
 
 def test_the_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
-    settings = Settings(data_dir=str(tmp_path))
+    settings = Settings(judge="token-overlap", data_dir=str(tmp_path))
     key = security.secret_key(settings)
     assert (len(key) >= 32, security.secret_key(settings)) == (True, key)
     assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600

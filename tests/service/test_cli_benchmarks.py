@@ -119,7 +119,7 @@ def test_worker_until_idle(aqa: Aqa, services: Services, files: Path) -> None:
 def test_a_fresh_sqlite_file_is_migrated_by_the_first_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    aqa = runner(Settings(data_dir=str(tmp_path / "fresh")), monkeypatch, capsys)
+    aqa = runner(Settings(judge="token-overlap", data_dir=str(tmp_path / "fresh")), monkeypatch, capsys)
     assert aqa("benchmark", "list", "--json").json == []
     assert (tmp_path / "fresh" / "aqa.sqlite").is_file()
 
@@ -132,7 +132,7 @@ def test_an_empty_postgres_is_left_alone_until_it_is_upgraded(
     with database.engine.begin() as connection:
         connection.exec_driver_sql("DROP SCHEMA public CASCADE")
         connection.exec_driver_sql("CREATE SCHEMA public")
-    settings = Settings(data_dir=str(tmp_path / "data"), database_url=postgres_url)
+    settings = Settings(judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=postgres_url)
     aqa = runner(settings, monkeypatch, capsys)
     refused = aqa("benchmark", "list")
     assert refused.code == 1

@@ -58,7 +58,7 @@ def test_the_whole_way(files: Files, tmp_path: Path) -> None:
     ended = download(files, tmp_path)
     assert ended.code == 0, ended.err
     assert "it has 5 questions; the split is known with 3,610" in ended.out
-    services = build(Settings(data_dir=str(tmp_path)))
+    services = build(Settings(judge="token-overlap", data_dir=str(tmp_path)))
     benchmark = services.benchmarks.get("nq-open-dev")
     assert [(q.text, list(q.references)) for q in benchmark.questions] == [(q, a) for _, q, a in QUESTIONS]
     assert services.benchmarks.corpus(benchmark).passages([NILE])[NILE].text == "The Nile flows north for 6,650 km."
@@ -86,7 +86,7 @@ def test_a_wrong_checksum_refuses_the_corpus(files: Files, tmp_path: Path) -> No
     assert "sha256" in ended.err
     assert "Traceback" not in ended.err
     assert not list((tmp_path / "downloads").rglob("wikipedia.zip"))
-    assert build(Settings(data_dir=str(tmp_path))).benchmarks.all() == []
+    assert build(Settings(judge="token-overlap", data_dir=str(tmp_path))).benchmarks.all() == []
 
 
 def test_places_that_do_not_answer(files: Files, tmp_path: Path) -> None:

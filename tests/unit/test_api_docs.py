@@ -15,7 +15,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8
 
 
 def test_every_route_is_documented(tmp_path: Path) -> None:
-    app = web.create(build(Settings(data_dir=str(tmp_path))))
+    app = web.create(build(Settings(judge="token-overlap", data_dir=str(tmp_path))))
     routes = {
         f"{method} {rule.rule}".replace("<", "{").replace(">", "}")
         for rule in app.url_map.iter_rules()

@@ -29,7 +29,11 @@ RATINGS = [f"what is the capital of norway,Oslo,{OSLO},r{at},Y,{said}\n" for at,
 
 @pytest.fixture
 def services(sqlite_url: str, tmp_path: Path) -> Services:
-    return build(Settings(data_dir=str(tmp_path / "data"), database_url=sqlite_url, bootstrap_resamples=199))
+    return build(
+        Settings(
+            judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=sqlite_url, bootstrap_resamples=199
+        )
+    )
 
 
 def scored(services: Services, tmp_path: Path, rows: list[dict[str, str]] = GOOD, **more: object) -> Outputs:
