@@ -86,7 +86,7 @@ def attributed(services: Services, data: Path, judge: str) -> dict[str, dict[str
         with services.database.reading() as session:
             predictions = read_predictions(session, run.submission_id)
         scored = scorer.score(benchmark, predictions, _told(name))
-        values = {score.metric: score.value for score in scored.scores}
+        values = {key: score.value for key, score in scored.scores.items()}
         flags = run.details["flags"]
         found[name] = {
             "em": values["em"], judge: values["autoais"],

@@ -17,7 +17,7 @@ from core.benchmark import Benchmark
 from core.benchmark_files import read_exemplars
 from core.errors import Conflict, InvalidInput, NotFound
 from core.queue import Claim
-from core.tables import Job, RunRow, Submission, System
+from core.tables import Job, RunRow, Submission
 from core.tables.base import utc_now
 from server import auth
 from server.bootstrap import Services
@@ -141,13 +141,6 @@ def get(services: Services, run_id: str) -> RunRow:
     if row is None:
         raise NotFound(f"There is no run {run_id!r}.", "List them with: aqa system runs")
     return row
-
-
-def entered(services: Services, benchmark_id: str) -> set[str]:
-    """The names of the systems, of whatever team, that have predictions on a benchmark."""
-    names = select(System.name).join(Submission).where(Submission.benchmark_id == benchmark_id)
-    with services.database.reading() as session:
-        return set(session.scalars(names))
 
 
 def entry_name(config: SystemConfig, changes: dict[str, str]) -> str:

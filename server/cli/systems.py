@@ -266,9 +266,10 @@ def _as_dict(name: str) -> dict[str, Any]:
 
 
 def _entered(benchmark: str) -> set[str]:
+    from leaderboard.waiting import entered
     from server.cli.wiring import services
-    from server.runs import entered
 
     wired = services()
     wired.benchmarks.get(benchmark)
-    return entered(wired, benchmark)
+    with wired.database.reading() as session:
+        return entered(session, benchmark)

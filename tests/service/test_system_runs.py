@@ -16,11 +16,13 @@ from sqlalchemy import select
 from core.errors import Conflict, InvalidInput, NotFound
 from core.tables import Job, PredictionRow, RunRow, Submission
 from leaderboard.board import rows
+from leaderboard.waiting import waiting
 from server import runs
 from server.bootstrap import Services
 from server.runs import RunPlan
 from server.worker import Worker
-from tests.small_benchmark import NILE, OSLO, QUESTIONS, ROME, add_benchmark, add_team
+from systems.catalog import catalog
+from tests.small_benchmark import NILE, OSLO, QUESTIONS, ROME, add_benchmark, add_team, submit
 
 ANSWERS = {
     "what is the capital of norway": "Oslo",
@@ -46,7 +48,6 @@ def submission_of(services: Services, run_id: str) -> Submission:
 
 def test_a_run_reaches_the_board_by_the_same_door(services: Services, tmp_path: Path, answers: str) -> None:
     add_benchmark(services, tmp_path / "bench")
-    assert "Attribute-BM25 (answerer=answers.jsonl)" not in runs.entered(services, "small")
     identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}, publish=True))
     assert Worker(services).run_until_idle() == 2
     run, submission = runs.get(services, identifier), submission_of(services, identifier)
@@ -63,10 +64,28 @@ def test_a_run_reaches_the_board_by_the_same_door(services: Services, tmp_path: 
     assert "bm25:lucene,k1=0.9,b=0.4" in run.details["signature"]
     assert run.details["versions"]["bm25s"]
     assert services.blobs.exists(run.details["outputs"])
-    assert "Attribute-BM25 (answerer=answers.jsonl)" in runs.entered(services, "small")
     with services.database.reading() as session:
         shown = rows(session, "small").rows
     assert [row.entry.system for row in shown] == ["Attribute-BM25 (answerer=answers.jsonl)"]
+
+
+def test_what_has_not_run_waits(services: Services, tmp_path: Path, answers: str) -> None:
+    """A stand-in does not take the name off the list; the very system does, a team's of the same name does not."""
+    add_benchmark(services, tmp_path / "bench")
+    with services.database.reading() as session:
+        everything = waiting(session, "small")
+    assert [each.name for each in everything] == list(catalog())
+    assert next(each for each in everything if each.name == "RTR-4").needs == (
+        "FiD (T5-XL) trained on NQ with T = 50 passages",
+    )
+    runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}))
+    submit(services, add_team(services), system="RTR-10")
+    own = add_team(services, "reference")
+    submit(services, own, system="RTR-4", reference=True)
+    Worker(services).run_until_idle()
+    with services.database.reading() as session:
+        left = [each.name for each in waiting(session, "small")]
+    assert set(catalog()) - set(left) == {"RTR-4"}
 
 
 def test_a_limit_answers_the_first_questions_only(services: Services, tmp_path: Path, answers: str) -> None:
@@ -160,7 +179,7 @@ def slow(self, questions):
 answerers.FromFile.answer_all = slow
 import systems.architectures.post_hoc as post_hoc
 post_hoc.batches = lambda things: ([thing] for thing in things)
-Worker(build(Settings(data_dir=sys.argv[1], database_url=sys.argv[2], lease_seconds=1))).run()
+Worker(build(Settings(judge="token-overlap", data_dir=sys.argv[1], database_url=sys.argv[2], lease_seconds=1))).run()
 """
 
 
