@@ -9,9 +9,10 @@ from flask import Response, jsonify, request
 from sqlalchemy import select
 
 from core.errors import Conflict, Forbidden, InvalidInput
-from core.tables import Repo
+from core.tables import Repo, RepoEntry, RepoUpload
 from server.access import SUBMITTERS, only
 from server.context import services, signed_in
+from server.deletion import drop_unused
 from server.hub.reading import json_object
 from server.hub.sight import address, own
 from submissions.repos import store
@@ -75,7 +76,11 @@ def delete() -> dict[str, bool]:
     _check_kind(sent)
     with services().database.transaction() as session:
         namespace = namespace_of(session, who.team_id)
-        session.delete(own(session, str(sent.get("organization") or namespace), str(sent.get("name"))).repo)
+        repo = own(session, str(sent.get("organization") or namespace), str(sent.get("name"))).repo
+        blobs = set(session.scalars(select(RepoEntry.blob).where(RepoEntry.repo_id == repo.id)))
+        blobs |= set(session.scalars(select(RepoUpload.blob).where(RepoUpload.repo_id == repo.id)))
+        session.delete(repo)
+    drop_unused(services(), blobs)
     return {"deleted": True}
 
 

@@ -15,6 +15,7 @@ from server.hub.errors import one_line
 from server.hub.landing import land, limits, read
 from server.hub.reading import json_object
 from server.hub.sight import Sight, address, own
+from server.limits import limited
 from submissions.repos import store
 from submissions.repos.card import read_card
 from submissions.repos.errors import RevisionNotFound
@@ -46,6 +47,7 @@ def preupload(namespace: str, name: str, revision: str) -> dict[str, Any]:
 
 @bp.post("/datasets/<namespace>/<name>/commit/<revision>")
 @only(*SUBMITTERS)
+@limited("files")
 def commit(namespace: str, name: str, revision: str) -> Response:
     """Append a commit; predictions in it are queued as a submission."""
     if request.args.get("create_pr", "") not in ("", "0", "false"):

@@ -17,6 +17,7 @@ from core.tables import Repo, RepoEntry, RepoUpload
 from core.tables.base import utc_now
 from server.access import SUBMITTERS, only, public
 from server.context import services
+from server.deletion import drop_unused
 from server.hub.landing import Limits, limits
 from server.hub.reading import json_object
 from server.hub.sight import address, own
@@ -43,12 +44,14 @@ def batch(namespace: str, name: str) -> Response:
     limit = limits(services().settings)
     with services().database.transaction() as session:
         sight = own(session, namespace, name)
-        repo_id, free = sight.repo.id, _free(session, sight.repo.id, limit)
-        answers = []
+        repo_id, answers = sight.repo.id, []
+        late = _forget_late(session, repo_id)
+        free = _free(session, repo_id, limit)
         for each in objects:
             answer, takes = _answer(session, repo_id, sight.id, each, limit, free)
             answers.append(answer)
             free -= takes
+    drop_unused(services(), late)
     response = jsonify({"transfer": "basic", "objects": answers})
     response.mimetype = "application/vnd.git-lfs+json"
     return response
@@ -101,9 +104,16 @@ def _answer(
     return known | {"authenticated": True, "actions": {"upload": put, "verify": {"href": base}}}, size
 
 
+def _forget_late(session: Session, repo_id: int) -> list[str]:
+    """Forget what was sent and not committed for a day; returns the blobs."""
+    late = (RepoUpload.repo_id == repo_id, RepoUpload.created_at < utc_now() - _KEPT)
+    blobs = list(session.scalars(select(RepoUpload.blob).where(*late)))
+    session.execute(delete(RepoUpload).where(*late))
+    return blobs
+
+
 def _free(session: Session, repo_id: int, limit: Limits) -> int:
-    """Bytes that the repository has room for, with what was sent and not committed for a day forgotten."""
-    session.execute(delete(RepoUpload).where(RepoUpload.repo_id == repo_id, RepoUpload.created_at < utc_now() - _KEPT))
+    """Bytes that the repository has room for."""
     held = select(func.sum(RepoEntry.size)).where(RepoEntry.repo_id == repo_id)
     sent = select(func.sum(RepoUpload.size)).where(RepoUpload.repo_id == repo_id)
     return limit.room.size - int(session.scalar(held) or 0) - int(session.scalar(sent) or 0)

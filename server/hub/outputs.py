@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.queue import Claim
+from core.queue import Claim, Queue
 from core.tables import Job, Repo, RepoCommit, Submission
 from server.bootstrap import Services
 from submissions.repos import store
@@ -23,9 +23,16 @@ GIVE = "hub-outputs"
 _SERVICE = "aqa-leaderboard"
 
 
-def queue_outputs(session: Session, submission_id: str) -> None:
-    """Queue that job, in the transaction that ends an evaluation, for a submission that came by a commit."""
-    if _source(session, submission_id) is not None:
+def queue_outputs(session: Session, submission_id: str, queue: Queue | None = None) -> None:
+    """Queue that job, in the transaction that ends an evaluation, for a submission that came by a commit.
+
+    Without the queue at hand nobody is told at once, and the job waits for the next look or sweep.
+    """
+    if _source(session, submission_id) is None:
+        return
+    if queue is not None:
+        queue.add(session, GIVE, submission_id)
+    else:
         session.add(Job(kind=GIVE, subject=submission_id))
 
 

@@ -274,3 +274,16 @@ def test_one_transaction_or_nothing(http: httpx.Client) -> None:
     answer = commit(http, file("a.txt"), {"key": "deletedFile", "value": {"path": "none"}})
     assert (answer.status_code, answer.headers["X-Error-Code"]) == (404, "EntryNotFound")
     assert http.get(f"{SYS}/tree/main").json() == []
+
+
+def test_deleting_takes_what_nobody_else_needs(http: httpx.Client, hub: Hub) -> None:
+    commit(http, file("a.txt", b"only here"), file("b.txt", b"also there"))
+    with httpx.Client(base_url=hub.endpoint, headers=bearer(hub.services, "two"), timeout=30) as other:
+        other.post("/api/repos/create", json={"name": "mine", "type": "dataset"})
+        commit(other, file("b.txt", b"also there"), repo="/api/datasets/two/mine")
+        theirs = {"organization": "one", "name": "sys", "type": "dataset"}
+        assert other.request("DELETE", "/api/repos/delete", json=theirs).status_code == 404
+        assert http.request("DELETE", "/api/repos/delete", json=theirs).status_code == 200
+        assert http.get(SYS).status_code == 404
+        assert list(hub.services.blobs.keys()) == [hashlib.sha256(b"also there").hexdigest()]
+        assert other.get("/datasets/two/mine/resolve/main/b.txt").content == b"also there"

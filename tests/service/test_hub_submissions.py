@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-from datetime import timedelta
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,16 +12,11 @@ import pytest
 from huggingface_hub import CommitOperationAdd
 from huggingface_hub.errors import (
     BadRequestError,
-    HfHubHTTPError,
-    RemoteEntryNotFoundError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
 )
 from sqlalchemy import select, update
 
 from core.errors import Unavailable
 from core.tables import Job, RepoCommit, Submission, SubmissionSource
-from core.tables.base import utc_now
 from server.hub import outputs
 from server.worker import Worker
 from tests.command_line import runner
@@ -265,54 +259,3 @@ def _run_through_attempts(hub: Hub) -> None:
         with hub.services.database.transaction() as session:
             session.execute(update(Job).values(not_before=Job.created_at))
         hub.work()
-
-
-def test_repositories_are_private_until_published(any_hub: Hub) -> None:
-    hub = any_hub
-    owner, stranger, visitor, house = hub.api(), hub.api("two"), hub.visitor(), hub.api("house", "maintainer")
-    hub.push(owner, "one/sys")
-    hub.work()
-    source = owner.list_repo_commits("one/sys", repo_type="dataset")[1].commit_id
-    for api in (stranger, visitor):
-        for call in (
-            lambda api=api: api.repo_info("one/sys", repo_type="dataset"),
-            lambda api=api: api.list_repo_files("one/sys", repo_type="dataset"),
-            lambda api=api: hub.fetch(api, "one/sys", "scores.json"),
-            lambda api=api: api.list_repo_commits("one/sys", repo_type="dataset"),
-        ):
-            with pytest.raises(RepositoryNotFoundError):
-                call()
-    with pytest.raises(RepositoryNotFoundError):
-        stranger.upload_file(path_or_fileobj=b"", path_in_repo="x", repo_id="one/sys", repo_type="dataset")
-    assert house.repo_info("one/sys", repo_type="dataset").private is True
-    with pytest.raises(HfHubHTTPError, match="another team"):
-        house.upload_file(path_or_fileobj=b"", path_in_repo="x", repo_id="one/sys", repo_type="dataset")
-    (entry,) = submissions(hub)
-    hub.services.intake.publish(entry.id, None)
-    owner.upload_file(path_or_fileobj=b"later", path_in_repo="secret.txt", repo_id="one/sys", repo_type="dataset")
-    hub.push(owner, "one/sys", data=jsonl(GOOD[:4]))
-    for api in (stranger, visitor):
-        info = api.repo_info("one/sys", repo_type="dataset")
-        files = sorted(api.list_repo_files("one/sys", repo_type="dataset"))
-        assert (info.private, files) == (False, sorted(["predictions.jsonl", "system.yaml", *OUTPUTS]))
-        assert hub.fetch(api, "one/sys", "predictions.jsonl") == jsonl(GOOD)
-        before = api.list_repo_files("one/sys", repo_type="dataset", revision=source)
-        assert sorted(before) == ["predictions.jsonl", "system.yaml"]
-        newest = owner.repo_info("one/sys", repo_type="dataset").sha
-        with pytest.raises(RevisionNotFoundError):
-            api.repo_info("one/sys", repo_type="dataset", revision=newest)
-        with pytest.raises(RemoteEntryNotFoundError):
-            hub.fetch(api, "one/sys", "secret.txt")
-    with pytest.raises(HfHubHTTPError, match="another team"):
-        stranger.upload_file(path_or_fileobj=b"", path_in_repo="x", repo_id="one/sys", repo_type="dataset")
-    with hub.services.database.transaction() as session:
-        team = session.get_one(Submission, entry.id).system.team
-        team.alias, team.alias_until = "Somebody", utc_now() + timedelta(days=1)
-    with pytest.raises(RepositoryNotFoundError):
-        visitor.repo_info("one/sys", repo_type="dataset")
-    with hub.services.database.transaction() as session:
-        session.get_one(Submission, entry.id).system.team.alias_until = utc_now()
-    assert visitor.repo_info("one/sys", repo_type="dataset").id == "one/sys"
-    hub.services.intake.withdraw(entry.id, None)
-    with pytest.raises(RepositoryNotFoundError):
-        visitor.repo_info("one/sys", repo_type="dataset")
