@@ -51,7 +51,7 @@ def _evaluate(services: Services, claim: Claim, scorer: Scorer) -> None:
         services.queue.finish(session, claim)
         if first:
             webhooks.tell(session, claim.subject, webhooks.SCORED)
-        outputs.queue_outputs(session, claim.subject)
+        outputs.queue_outputs(session, claim.subject, services.queue)
 
     scorer.evaluate(claim.subject, finish, progress)
 
