@@ -5,7 +5,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requi
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types contracts drift check benchmarks lock clean
+.PHONY: help demo test test-slow lint types contracts drift security check benchmarks lock clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -32,7 +32,10 @@ contracts: .venv/.test  ## a storey imports only storeys below it
 drift: .venv/.test  ## migrations lead to the tables that the code declares
 	$(BIN)/pytest -q tests/service/test_migrations.py -k "tables_are_those and sqlite"
 
-check: lint types contracts drift  ## everything CI checks besides the tests
+security: .venv/.test  ## bandit
+	$(BIN)/bandit -q -ii -c pyproject.toml -r core submissions systems scorer leaderboard server migrations
+
+check: lint types contracts drift security  ## everything CI checks besides the tests
 
 lock:  ## write requirements.lock from this environment
 	$(BIN)/pip freeze --exclude-editable | grep -v ' @ ' | sed 's/+cpu$$//' \

@@ -22,6 +22,10 @@ _MEANINGS = {
 }
 
 
+_JSON = {"type": "object"}
+_BYTES = {"type": "string", "format": "binary"}
+
+
 def answers(
     bp: APIBlueprint, *codes: int, token: bool = True, files: dict[str, str] | None = None
 ) -> Callable[[Any], Any]:
@@ -31,7 +35,7 @@ def answers(
     """
     described: dict[int, Any] = {code: _MEANINGS[code] for code in sorted({401, 429, 503, *codes})}
     if files is not None:
-        content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in files}
+        content = {kind: {"schema": _JSON if kind == "application/json" else _BYTES} for kind in files}
         described[200] = {"description": "; ".join(files.values()), "content": content}
     decorator: Callable[[Any], Any] = bp.doc(responses=described, security="token" if token else None)
     return decorator
@@ -40,6 +44,6 @@ def answers(
 def add_bodies(spec: dict[Any, Any] | str) -> dict[Any, Any] | str:
     """Complete the OpenAPI document: bodies that are bytes cannot be told by a schema."""
     assert isinstance(spec, dict)
-    content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    content = {"application/octet-stream": {"schema": _BYTES}}
     spec["paths"]["/api/v1/uploads/{upload_id}"]["put"]["requestBody"] = {"required": True, "content": content}
     return spec
