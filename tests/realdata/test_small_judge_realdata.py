@@ -15,7 +15,7 @@ from core.records import Passage
 from core.templates import qa_pair
 from scorer.judges import load, small_encoder, small_model
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.timeout(1800)]
 PER_ARTICLE, HUMAN = 60, 300
 
 

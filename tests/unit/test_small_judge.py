@@ -289,3 +289,18 @@ def test_training_rows_never_make_a_negative_of_a_right_answer() -> None:
         if row.kind == "unrelated":
             assert not row.premise.startswith(row.group)
     assert made == list(squad_rows(rows))
+
+
+def test_card_shows_the_figures_of_the_shipped_weights() -> None:
+    content = json.loads(files("scorer.judges").joinpath("small_weights.json").read_bytes())
+    card = (Path(__file__).resolve().parents[2] / "docs" / "judges" / "small.md").read_text(encoding="utf-8")
+    qa, claim = content["cross_validation"]["qa"], content["cross_validation"]["claim"]
+    for kinds, report in ((("plausible", "wrong", "other", "unrelated", "human"), qa),
+                          (("human", "fool_me_twice", "fever_symmetric"), claim)):  # fmt: skip
+        row = " | ".join(f"{report['auc'][kind]:.3f}" for kind in kinds)
+        assert f"| **small** | {row} |" in card
+    stress = ("gold", "plausible", "wrong", "other", "unrelated")
+    row = " | ".join(f"{qa['accepted'][kind]:.3f}" for kind in stress)
+    assert f"| {row} |" in card
+    for digest in content["encoder"]["sha256"].values():
+        assert digest in card
