@@ -11,12 +11,12 @@ from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
 from core.errors import NotFound
 from core.ports import Judge, Metric
-from core.records import Judgment, Label, Passage, Prediction
+from core.records import Judgment, Label, Pair, Passage, Prediction
 from core.tables import BenchmarkRow, Submission
-from core.text import triple_key
+from core.text import pair_key, triple_key
 from scorer import metrics
 from scorer.judgments import JudgmentCache
-from scorer.scoring import Evaluation, items_of, judge_predictions, score_items
+from scorer.scoring import Evaluation, items_of, judge_predictions, pairs_of, score_items
 from scorer.signature import Recipe, recipe
 from scorer.statistics.resamples import ResampleStore
 from scorer.stored import find, read_predictions, store
@@ -98,6 +98,17 @@ class Scorer:
                 finish(session)
             return evaluation_id
 
+    def missing(self, submission_id: str) -> list[bytes]:
+        """The sorted keys of a stored submission's pairs that the judgment cache lacks."""
+        keys = list(self._pairs(submission_id))
+        known = self._cache().known(keys)
+        return sorted(key for key in keys if key not in known)
+
+    def judge_between(self, submission_id: str, first: bytes, last: bytes) -> None:
+        """Judge a stored submission's pairs with keys from `first` to `last`, as far as the cache lacks them."""
+        chosen = [pair for key, pair in sorted(self._pairs(submission_id).items()) if first <= key <= last]
+        self._cache().judge_all(chosen)
+
     def recipe(self, benchmark: Benchmark, labels: Labels) -> Recipe:
         """The recipe under this scorer's judge and settings."""
         return recipe(benchmark, self.judge, labels.digest, self.resample_count, self.seed)
@@ -105,8 +116,16 @@ class Scorer:
     def _judged(
         self, benchmark: Benchmark, predictions: list[Prediction], progress: Callable[[int, int], None]
     ) -> tuple[dict[int, Judgment], dict[str, Passage]]:
-        cache = JudgmentCache(self.database, self.judge, self.judge_chunk)
-        return judge_predictions(benchmark, self.benchmarks.corpus(benchmark), predictions, cache, progress)
+        return judge_predictions(benchmark, self.benchmarks.corpus(benchmark), predictions, self._cache(), progress)
+
+    def _cache(self) -> JudgmentCache:
+        return JudgmentCache(self.database, self.judge, self.judge_chunk)
+
+    def _pairs(self, submission_id: str) -> dict[bytes, Pair]:
+        submission, predictions = self._read(submission_id)
+        benchmark = self.benchmarks.get(submission.benchmark_id)
+        pairs, _ = pairs_of(benchmark, self.benchmarks.corpus(benchmark), predictions)
+        return {pair_key(pair.premise, pair.hypothesis): pair for pair in pairs.values()}
 
     def _measured(
         self,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -11,10 +13,12 @@ from sqlalchemy.orm import Session
 from core.database import Database
 from core.ports import Judge
 from core.records import Judgment, Pair
-from core.tables import JudgeRow, JudgmentRow
+from core.tables import JudgeRow, JudgmentRow, Tally
 from core.text import pair_key
 
 _LOOKUP = 500
+JUDGED, SECONDS, HITS = "judged_pairs", "judge_seconds", "judgment_cache_hits"
+"""Names of the tallies that workers keep together."""
 
 
 class JudgmentCache:
@@ -37,11 +41,18 @@ class JudgmentCache:
         missing = list({key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}.items())
         total = len(known) + len(missing)
         progress(len(known), total)
+        if known:
+            with self._database.transaction() as session:
+                count(session, HITS, len(known))
         for start in range(0, len(missing), self._chunk):
             chunk = missing[start : start + self._chunk]
+            begun = time.monotonic()
             fresh = dict(zip([key for key, _ in chunk], self._judge.judge([pair for _, pair in chunk]), strict=True))
+            seconds = time.monotonic() - begun
             with self._database.transaction() as session:
                 store(session, self._judge.signature, fresh)
+                count(session, JUDGED, len(fresh))
+                count(session, SECONDS, seconds)
             known |= fresh
             progress(len(known), total)
         return [known[key] for key in keys]
@@ -70,7 +81,7 @@ def lookup(database: Database, judge_signature: str, keys: Sequence[bytes]) -> d
 
 def store(session: Session, judge_signature: str, judgments: dict[bytes, Judgment]) -> None:
     """Write judgments; where another worker wrote the same pair first, the first one stays."""
-    insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
+    insert = _insert(session)
     session.execute(insert(JudgeRow).values(signature=judge_signature).on_conflict_do_nothing())
     judge_id = session.scalar(select(JudgeRow.id).where(JudgeRow.signature == judge_signature))
     rows = [
@@ -79,3 +90,13 @@ def store(session: Session, judge_signature: str, judgments: dict[bytes, Judgmen
     ]
     if rows:
         session.execute(insert(JudgmentRow).on_conflict_do_nothing(), rows)
+
+
+def count(session: Session, name: str, amount: float) -> None:
+    """Add to a tally; the last statement of a transaction, since it holds the tally until the commit."""
+    added = _insert(session)(Tally).values(name=name, value=amount)
+    session.execute(added.on_conflict_do_update(index_elements=["name"], set_={"value": Tally.value + amount}))
+
+
+def _insert(session: Session) -> Any:
+    return sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert

@@ -12,7 +12,7 @@ from core import templates
 from core.benchmark import Benchmark
 from core.corpus import Corpus
 from core.ports import Metric
-from core.records import Interval, Item, Judgment, Label, Measured, Passage, Prediction, Score
+from core.records import Interval, Item, Judgment, Label, Measured, Pair, Passage, Prediction, Score
 from scorer.judgments import JudgmentCache
 from scorer.metrics.reasons import unattributable
 from scorer.population import population_ais
@@ -61,13 +61,22 @@ def judge_predictions(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[dict[int, Judgment], dict[str, Passage]]:
     """Judgments by question position, and the passages they were made on."""
+    pairs, passages = pairs_of(benchmark, corpus, predictions)
+    judged = cache.judge_all(list(pairs.values()), progress)
+    return dict(zip(pairs, judged, strict=True)), passages
+
+
+def pairs_of(
+    benchmark: Benchmark, corpus: Corpus, predictions: Sequence[Prediction]
+) -> tuple[dict[int, Pair], dict[str, Passage]]:
+    """What is to be judged by question position, and the passages in it."""
     due = [prediction for prediction in predictions if unattributable(prediction) is None]
     passages = corpus.passages(p.passage_id for p in due if p.passage_id is not None)
-    pairs = [
-        templates.qa_pair(benchmark.questions[p.position].text, p.answer, passages[p.passage_id or ""]) for p in due
-    ]
-    judged = cache.judge_all(pairs, progress)
-    return {p.position: judgment for p, judgment in zip(due, judged, strict=True)}, passages
+    pairs = {
+        p.position: templates.qa_pair(benchmark.questions[p.position].text, p.answer, passages[p.passage_id or ""])
+        for p in due
+    }
+    return pairs, passages
 
 
 def score_items(

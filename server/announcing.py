@@ -79,4 +79,7 @@ def transport_options(url: str) -> dict[str, int]:
         "unacked_restore_throttle": 1,
         "socket_connect_timeout": 3,
         "socket_timeout": 30,
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0,
     }

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from core.benchmark import Benchmark
 from core.benchmark_files import read_exemplars
 from core.errors import Conflict, InvalidInput, NotFound
-from core.queue import Claim
+from core.queue import MODEL, Claim
 from core.tables import Job, RunRow, Submission
 from core.tables.base import utc_now
 from server import auth
@@ -81,7 +81,7 @@ def start(
         session.add(
             RunRow(id=identifier, team_id=team, benchmark_id=benchmark.id, system=config.name, plan=asdict(plan))
         )
-        services.queue.add(session, KIND, identifier, queue)
+        services.queue.add(session, KIND, identifier, queue, MODEL)
     return identifier
 
 
@@ -101,7 +101,7 @@ def resume(services: Services, run_id: str, *, seconds: float | None = None, tok
         row.plan = row.plan | {"seconds": seconds, "tokens": tokens}
         row.state, row.stage, row.reason, row.finished_at = "queued", "waiting for a worker", None, None
         queue = session.scalars(select(Job.queue).where(Job.subject == run_id).order_by(Job.id.desc())).first()
-        services.queue.add(session, KIND, run_id, queue or "cpu")
+        services.queue.add(session, KIND, run_id, queue or "cpu", MODEL)
 
 
 def execute(services: Services, claim: Claim) -> None:

@@ -16,13 +16,15 @@ from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
 from core.errors import Conflict, Forbidden, InvalidInput, NotFound, TooLarge
 from core.ports import Blobs
-from core.queue import Queue
+from core.queue import LARGE, SMALL, Queue
 from core.settings import Settings
 from core.tables import PredictionRow, Submission, System, Team
 from core.tables.base import utc_now
 from submissions import quotas
 from submissions.formats import Accepted, Limits, read_predictions
 from submissions.report import refusal, report_to_dict
+
+_SMALL_ROWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ class Intake:
             system = _system(session, team_id, card, reference)
             submission = _submission(session, system, benchmark, accepted, blob, name)
             submission.published_at = utc_now() if publish else None
-            self.queue.add(session, "evaluate", submission.id)
+            size = LARGE if len(accepted.predictions) > _SMALL_ROWS else SMALL
+            self.queue.add(session, "evaluate", submission.id, priority=size)
             finish(session, submission)
         return submission
 
