@@ -47,13 +47,14 @@ class Model:
     trees: Trees | None
     share: float
 
+    def logit(self, row: Floats) -> float:
+        """The log-odds of support for a row of features in the order of `names`."""
+        linear = float((row - self.mean) / self.scale @ self.weights + self.intercept)
+        return linear if self.trees is None else (1 - self.share) * linear + self.share * self.trees.logit(row)
+
     def probability(self, features: dict[str, float]) -> float:
         """The support score in [0, 1]. Raises `KeyError` for a missing feature."""
-        row = np.array([features[name] for name in self.names])
-        logit = float((row - self.mean) / self.scale @ self.weights + self.intercept)
-        if self.trees is not None:
-            logit = (1 - self.share) * logit + self.share * self.trees.logit(row)
-        return float(1 / (1 + np.exp(-logit)))
+        return float(1 / (1 + np.exp(-self.logit(np.array([features[name] for name in self.names])))))
 
 
 @dataclass(frozen=True, slots=True)

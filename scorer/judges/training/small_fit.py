@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
@@ -103,3 +104,19 @@ def calibration_error(p: Floats, y: npt.NDArray[np.bool_], bins: int = 10) -> fl
     places = np.minimum((p * bins).astype(int), bins - 1)
     gaps = [abs(p[places == b].mean() - y[places == b].mean()) * (places == b).mean() for b in np.unique(places)]
     return float(sum(gaps))
+
+
+def figures(kinds: list[str], y: npt.NDArray[np.bool_], p: Floats, against: tuple[str, ...]) -> dict[str, Any]:
+    """AUCs of supported rows against each kind, shares accepted at 0.5, calibration."""
+    kind = np.array(kinds)
+    found: dict[str, Any] = {"auc": {}, "accepted": {}, "ece": {}}
+    for name in against:
+        chosen = (kind == name) if name == "human" or "gold" not in kinds else (kind == "gold") | (kind == name)
+        found["auc"][name] = round(float(roc_auc_score(y[chosen], p[chosen])), 4)
+        found["ece"][name] = round(calibration_error(p[chosen], y[chosen]), 4)
+        said, truth = p[chosen] >= 0.5, y[chosen]
+        balanced = ((said & truth).sum() / truth.sum() + (~said & ~truth).sum() / (~truth).sum()) / 2
+        found.setdefault("balanced_accuracy", {})[name] = round(float(balanced), 4)
+    for name in sorted(set(kinds)):
+        found["accepted"][name] = round(float((p[kind == name] >= 0.5).mean()), 4)
+    return found

@@ -7,7 +7,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ _MARKER = re.compile(r"\[\d+\]")
 class Row:
     """One labelled pair. `question` is None for a bare claim, which then stands in `answer`.
 
-    `group` is the article, page or question that never stands on both sides of a cross-validation fold.
+    `group` is the article, page or question that never stands on both sides of a cross-validation fold; `source` the
+    collected set of a human-labelled row.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Row:
     premise: str
     supported: bool
     weight: float = 1.0
+    source: str = ""
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -54,7 +56,7 @@ def qa_rows(folder: Path) -> list[Row]:
 
 
 def _weighted(row: Row, weight: float) -> Row:
-    return Row(row.kind, row.group, row.question, row.answer, row.premise, row.supported, weight)
+    return replace(row, weight=weight)
 
 
 def squad_rows(rows: list[dict[str, Any]]) -> Iterator[Row]:
@@ -106,15 +108,20 @@ def human_rows(rows: list[dict[str, Any]]) -> Iterator[Row]:
         kept = [w for w in _claim(row).split() if not {word for word, _ in words(w)} <= asked]
         if kept and (premise := _references(row)):
             supported = row["attribution_label"] == "attributable"
-            yield Row("human", row["question"], row["question"], " ".join(kept), premise, supported)
+            yield Row(
+                "human", row["question"], row["question"], " ".join(kept), premise, supported, source=row["src_dataset"]
+            )
 
 
 def claim_rows(folder: Path) -> list[Row]:
     """Bare (premise, claim) rows; each source weighs the same."""
     rows = [
-        Row("human", row["question"], None, _claim(row), _references(row), row["attribution_label"] == "attributable")
+        Row(
+            "human", row["question"], None, _claim(row), _references(row), row["attribution_label"] == "attributable",
+            source=row["src_dataset"],
+        )
         for row in read(folder / "train.jsonl")
-    ]
+    ]  # fmt: skip
     rows += [
         Row("fool_me_twice", row["page"], None, row["claim"], " ".join(row["evidence"]), row["label"] == "SUPPORTS")
         for row in read(folder / "fool_me_twice.jsonl")

@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import roc_auc_score
 
 from core.templates import hypothesis
 from scorer.judges import small_encoder
 from scorer.judges.small_encoder import Encoder, Tokens
 from scorer.judges.small_features import canonical, claim_features, qa_features
 from scorer.judges.small_text import condense
-from scorer.judges.training.small_fit import RECIPES, calibration_error, cross_validate, fit
-from scorer.judges.training.small_rows import SHARES, Row, claim_rows, qa_rows
+from scorer.judges.training.small_fit import RECIPES, cross_validate, figures, fit
+from scorer.judges.training.small_rows import Row, claim_rows, qa_rows
 
 Floats = npt.NDArray[np.float64]
 VERSION = 1
@@ -68,22 +67,6 @@ def _features(row: Row, encoded: Any) -> dict[str, float]:
     premise, _ = condense(row.premise, hypothesis(row.question, row.answer))
     asked, stated = encoded(question), encoded(f"{question} {row.answer}")
     return qa_features(question, row.answer, asked, stated, encoded(premise))
-
-
-def figures(kinds: list[str], y: npt.NDArray[np.bool_], p: Floats, against: tuple[str, ...]) -> dict[str, Any]:
-    """AUCs of supported rows against each kind, shares accepted at 0.5, calibration."""
-    kind = np.array(kinds)
-    found: dict[str, Any] = {"auc": {}, "accepted": {}, "ece": {}}
-    for name in against:
-        chosen = (kind == name) if name not in SHARES else (kind == "gold") | (kind == name)
-        found["auc"][name] = round(float(roc_auc_score(y[chosen], p[chosen])), 4)
-        found["ece"][name] = round(calibration_error(p[chosen], y[chosen]), 4)
-        said, truth = p[chosen] >= 0.5, y[chosen]
-        balanced = ((said & truth).sum() / truth.sum() + (~said & ~truth).sum() / (~truth).sum()) / 2
-        found.setdefault("balanced_accuracy", {})[name] = round(float(balanced), 4)
-    for name in sorted(set(kinds)):
-        found["accepted"][name] = round(float((p[kind == name] >= 0.5).mean()), 4)
-    return found
 
 
 def mode(rows: list[Row], names: list[str], x: Floats, against: tuple[str, ...], baselines: tuple[str, ...]) -> Any:
