@@ -12,7 +12,7 @@ from flask.json.provider import JSONProvider
 
 from core.audit import SERVICE, act_as
 from core.errors import NotFound, NotSignedIn
-from server import api, errors, health, limits, pages, security, shown
+from server import api, errors, health, limits, metrics, pages, security, shown
 from server.api.documents import SECURITY_SCHEMES, add_bodies
 from server.api.schemas import ErrorOut
 from server.bootstrap import Services
@@ -70,6 +70,7 @@ def create(services: Services) -> APIFlask:
     app.register_blueprint(hub.blueprint())
     app.register_blueprint(pages.blueprint())
     app.register_blueprint(health.bp)
+    metrics.register(app, services)
     errors.register(app)
     limits.tighten(app, settings)
     app.after_request(security.harden)
