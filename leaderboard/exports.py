@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import InvalidInput
 from core.tabular import write_table
-from leaderboard.records import Board, Cell, Row
+from leaderboard.records import Board, Cell, Column, Row
 
 KINDS = ("csv", "json", "parquet")
 _SYSTEM = {
@@ -33,7 +33,7 @@ def export(board: Board, kind: str) -> tuple[bytes, str]:
     if kind == "json":
         text = json.dumps(board.to_dict(), ensure_ascii=False, allow_nan=False, indent=1)
         return text.encode("utf-8", "surrogatepass"), name
-    columns = _SYSTEM | {column.key + end: typ for column in board.columns for end, typ in _CELL.items()}
+    columns = _SYSTEM | {each.key + end: typ for each in board.columns for end, typ in _parts(each).items()}
     columns |= {"synthetic_ratings": "boolean", "rank_by": "text"}
     stream = io.BytesIO()
     write_table(kind, columns, (_row(board, row) for row in board.rows), stream)
@@ -47,11 +47,16 @@ def _row(board: Board, row: Row) -> tuple[Any, ...]:
         entry.submission, entry.version, entry.published_at.isoformat() if entry.published_at else None,
         entry.coverage, row.rank.best if row.rank else None, row.rank.worst if row.rank else None, row.unranked,
     )  # fmt: skip
-    numbers = [value for column in board.columns for value in _cell(row.metrics[column.key])]
+    numbers = [value for column in board.columns for value in _cell(column, row.metrics[column.key])]
     return (*about, *numbers, board.synthetic, board.rank_by)
 
 
-def _cell(cell: Cell) -> tuple[Any, ...]:
+def _parts(column: Column) -> dict[str, str]:
+    return _CELL | ({"_judge": "text"} if column.judge else {})
+
+
+def _cell(column: Column, cell: Cell) -> tuple[Any, ...]:
     return (
         cell.value, cell.low, cell.high, cell.se, cell.n, cell.method, cell.struck, cell.reason, cell.signature,
+        *([column.judge.key] if column.judge else []),
     )  # fmt: skip

@@ -14,23 +14,19 @@ def export(
     kind: Annotated[str, typer.Option(help="csv, json or parquet.")] = "csv",
 ) -> None:
     """Write leaderboard.KIND and, per entry on the board, submissions/ID/ with scores, examples and manifest."""
-    from core.errors import InvalidInput
-    from leaderboard import board
-    from leaderboard.export import KINDS, write_board
+    from leaderboard import board, exports
     from scorer.outputs import from_stored, write_all
     from server.cli.console import progress, stdout
     from server.cli.wiring import services
     from server.results import source_of
 
-    if kind not in KINDS:
-        raise InvalidInput(f"There is no kind {kind!r}.", f"Kinds: {', '.join(KINDS)}.")
     wired = services()
     wired.benchmarks.get(benchmark)  # tells which ones there are
     with wired.database.reading() as session:
         found = board.rows(session, benchmark)
+    data, _ = exports.export(found, kind)
     out.mkdir(parents=True, exist_ok=True)
-    with (out / f"leaderboard.{kind}").open("wb") as stream:
-        write_board(found, kind, stream)
+    (out / f"leaderboard.{kind}").write_bytes(data)
     rows_kind = "jsonl" if kind == "json" else kind
     with progress("Writing entries") as tell:
         for done, row in enumerate(found.rows, start=1):
