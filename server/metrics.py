@@ -56,7 +56,7 @@ def register(app: APIFlask, wired: Services) -> None:
         hint = "Install it with: pip install '.[scaled]'"
         raise Unavailable("AQA_METRICS_TOKEN needs prometheus_client, which is not installed.", hint) from error
     registry = CollectorRegistry()
-    registry.register(_FromDatabase(wired))  # type: ignore[arg-type]
+    registry.register(_FromDatabase(wired))
     latency = Histogram("aqa_request_seconds", "Time to answer.", ["method", "route", "status"], registry=registry)
     app.extensions[_REGISTRY] = registry
 

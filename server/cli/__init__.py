@@ -10,6 +10,7 @@ import typer
 from server.cli import (
     accounts,
     audit,
+    backup,
     benchmark,
     database,
     demo,
@@ -17,6 +18,7 @@ from server.cli import (
     hub,
     imports,
     judge,
+    models,
     queue,
     ratings,
     score,
@@ -39,6 +41,7 @@ app.command("submit", rich_help_panel="Evaluate")(submit.submit)
 app.command("status", rich_help_panel="Evaluate")(submit.status)
 app.command("export", rich_help_panel="Evaluate")(export.export)
 app.add_typer(systems.app, name="system", rich_help_panel="Evaluate")
+app.add_typer(models.app, name="model", rich_help_panel="Evaluate")
 app.add_typer(benchmark.app, name="benchmark", rich_help_panel="Benchmarks")
 app.add_typer(imports.app, name="import", rich_help_panel="Benchmarks")
 app.add_typer(ratings.app, name="ratings", rich_help_panel="Human ratings")
@@ -48,6 +51,8 @@ app.command("worker", rich_help_panel="Run the service")(serve.worker)
 app.add_typer(hub.app, name="hub", rich_help_panel="Run the service")
 app.add_typer(queue.app, name="queue", rich_help_panel="Run the service")
 app.add_typer(database.app, name="db", rich_help_panel="Run the service")
+app.command("backup", rich_help_panel="Run the service")(backup.backup)
+app.command("restore", rich_help_panel="Run the service")(backup.restore)
 app.add_typer(accounts.team, name="team", rich_help_panel="Accounts")
 app.add_typer(accounts.token, name="token", rich_help_panel="Accounts")
 app.command("audit", rich_help_panel="Accounts")(audit.audit)
@@ -66,3 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
         sys.exit(1)
+    except Exception as error:
+        from server.cli.faults import explained
+
+        told = explained(error)
+        if told is None:
+            raise
+        print_error(told)
+        sys.exit(told.exit_code)
