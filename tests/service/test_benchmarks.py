@@ -60,9 +60,8 @@ def test_every_bad_row_is_named_and_nothing_is_stored(services: Services, tmp_pa
 
 
 def test_an_exemplar_must_not_be_evaluated(services: Services, tmp_path: Path) -> None:
-    exemplars = lines(
-        tmp_path / "e.jsonl", [{"question": "Who", "answer": ["x"]}, {"question": "else", "answer": ["y"]}]
-    )
+    other = {"question": "else", "answer": ["y"]}
+    exemplars = lines(tmp_path / "e.jsonl", [{"question": "Who", "answer": ["x"]}, other])
     with pytest.raises(Refused, match="evaluated"):
         services.benchmarks.add(new(tmp_path, [{"question": "who", "answer": ["me"]}], exemplars=exemplars))
     kept = lines(tmp_path / "e.jsonl", [other])
