@@ -48,5 +48,9 @@ def sign_out() -> Response:
 
 
 def _own_path(path: str) -> str:
-    """The path if it leads to a page of ours, else nothing: no one is sent elsewhere after signing in."""
-    return path if path.startswith("/") and not path.startswith("//") and "\\" not in path else ""
+    """The path if it leads to a page of ours, else nothing: no one is sent elsewhere after signing in.
+
+    Browsers drop tabs and line ends from addresses, which would make `//` of a slash, a tab and a slash.
+    """
+    ours = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
+    return path if ours else ""

@@ -73,9 +73,15 @@ def test_signing_in_and_out(client: FlaskClient, services: Services) -> None:
     assert client.get("/submissions").status_code == 303
 
 
-@pytest.mark.parametrize("back", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "back",
+    [
+        "https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/\t/evil.example",
+        "/\n/evil.example", "/\r/evil.example",
+    ],
+)  # fmt: skip
 def test_signing_in_leads_nowhere_else(client: FlaskClient, services: Services, back: str) -> None:
-    page = client.get(f"/sign-in?back={back}").text
+    page = client.get("/sign-in", query_string={"back": back}).text
     assert "evil" not in page
     answer = client.post("/sign-in", data={"token": token(services, "one"), "csrf": csrf(page), "back": back})
     assert answer.location == "/submissions"
