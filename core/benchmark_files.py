@@ -12,6 +12,8 @@ from core.errors import InvalidInput, Refused
 from core.records import Place, Question
 from core.text import canonical_question
 
+_LONGEST_ID, _LONGEST_TYPE = 200, 40  # what the database's columns hold
+
 
 def read_questions(path: Path, rated: Path | None) -> list[Question]:
     """Questions JSONL and the rated subset (one id or question a line). Raises `Refused` naming the bad rows."""
@@ -24,8 +26,13 @@ def read_questions(path: Path, rated: Path | None) -> list[Question]:
         identifier = entry.get("id", str(len(entries)))
         if not isinstance(text, str) or not text.strip():
             bad.append(Place(row, "question", 'no text under "question"'))
-        elif not _is_answers(answers):
+        elif not _is_answers(answers) or not any(answer.strip() for answer in answers):
             bad.append(Place(row, "question", '"answer" is not a list of at least one text', text[:80]))
+        elif "\0" in text + "".join(answers) + str(identifier) + str(kind):
+            bad.append(Place(row, "question", "a text holds a NUL character", text[:80]))
+        elif len(str(identifier)) > _LONGEST_ID or len(str(kind)) > _LONGEST_TYPE:
+            limits = f"an id has at most {_LONGEST_ID} characters, a type {_LONGEST_TYPE}"
+            bad.append(Place(row, "question", limits, text[:80]))
         elif not isinstance(identifier, str) or identifier in seen_ids:
             bad.append(
                 Place(
@@ -60,6 +67,8 @@ def read_exemplars(path: Path, questions: Sequence[Question]) -> list[tuple[str,
         text, answers = entry.get("question"), entry.get("answer")
         if not isinstance(text, str) or not _is_answers(answers):
             bad.append(Place(row, "exemplar", 'needs "question" and a list of texts under "answer"'))
+        elif "\0" in text + "".join(answers):
+            bad.append(Place(row, "exemplar", "a text holds a NUL character", text[:80]))
         elif canonical_question(text).casefold() in evaluated:
             bad.append(Place(row, "exemplar", "is one of the evaluated questions", text[:80]))
         else:
@@ -97,7 +106,12 @@ def _read_rated(
     ids = {identifier for identifier, *_ in entries}
     by_text = {canonical_question(text): identifier for identifier, text, *_ in entries}
     rated: set[str] = set()
-    for row, raw in enumerate(path.read_text("utf-8-sig").split("\n"), start=1):
+    try:
+        lines = path.read_text("utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        bad.append(Place(None, "rated", f"{path.name} is not UTF-8"))
+        return rated
+    for row, raw in enumerate(lines, start=1):
         line = raw.strip()
         if not line:
             continue
@@ -111,8 +125,9 @@ def _read_rated(
 
 def _refuse_if(bad: list[Place], path: Path) -> None:
     if bad:
+        where = "the file" if bad[0].row is None else f"row {bad[0].row}"
         raise Refused(
-            f"{path.name} was refused: {len(bad)} bad rows, the first: row {bad[0].row}: {bad[0].message}.",
+            f"{path.name} was refused: {len(bad)} bad rows, the first: {where}: {bad[0].message}.",
             "Mend the rows named; nothing was stored.",
             tuple(bad[:1000]),
         )

@@ -8,14 +8,15 @@ import io
 import os
 import sqlite3
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import orjson
 
-from core.errors import NotFound, Refused
+from core.errors import NotFound, Refused, Unavailable
 from core.records import Passage, Place
 from core.text import canonical_attribution, hash_key
 
@@ -58,9 +59,10 @@ class Corpus:
                 f"The corpus file {path.name} is missing.",
                 "Add the benchmark again, or restore its data folder.",
             )
+        self._name = path.name
         self._connection = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False)
         # No mmap: where a lookup touches thousands of pages, faulting each in costs more than reading it.
-        self.digest, self.size = self._connection.execute("SELECT digest, size FROM about").fetchone()
+        self.digest, self.size = next(self._rows("SELECT digest, size FROM about"))
 
     def resolve(self, attributions: Sequence[str]) -> dict[str, str | None]:
         """The corpus id each attribution means: exact, else alike once decoded, if only one is; else None."""
@@ -77,20 +79,20 @@ class Corpus:
         for keys in _batches(list(by_key)):
             marks = ",".join("?" * len(keys))
             query = f"SELECT key, id, contents FROM passage INDEXED BY passage_key WHERE key IN ({marks})"
-            for key, identifier, contents in self._connection.execute(query, keys):
+            for key, identifier, contents in self._rows(query, keys):
                 if identifier in by_key[key]:
                     found[identifier] = _passage(identifier, contents)
         return found
 
     def scan(self) -> Iterator[Passage]:
         """All passages in the order of their files; for building indexes only."""
-        for identifier, contents in self._connection.execute("SELECT id, contents FROM passage ORDER BY row"):
+        for identifier, contents in self._rows("SELECT id, contents FROM passage ORDER BY row"):
             yield _passage(identifier, contents)
 
     def scan_rows(self, after: int = 0) -> Iterator[tuple[int, Passage]]:
         """As `scan`, from behind a row on, each passage with its row: what indexes keep instead of ids."""
         query = "SELECT row, id, contents FROM passage WHERE row > ? ORDER BY row"
-        for row, identifier, contents in self._connection.execute(query, (after,)):
+        for row, identifier, contents in self._rows(query, (after,)):
             yield row, _passage(identifier, contents)
 
     def at(self, rows: Iterable[int]) -> dict[int, Passage]:
@@ -98,7 +100,7 @@ class Corpus:
         found: dict[int, Passage] = {}
         for batch in _batches(list(dict.fromkeys(rows))):
             query = f"SELECT row, id, contents FROM passage WHERE row IN ({','.join('?' * len(batch))})"
-            for row, identifier, contents in self._connection.execute(query, batch):
+            for row, identifier, contents in self._rows(query, batch):
                 found[row] = _passage(identifier, contents)
         return found
 
@@ -106,12 +108,20 @@ class Corpus:
         """Let the file go."""
         self._connection.close()
 
+    def _rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        try:
+            yield from self._connection.execute(query, values)
+        except sqlite3.DatabaseError as error:
+            raise Unavailable(
+                f"The corpus file {self._name} is damaged: {error}.", "Add the benchmark again: its id and scores stay."
+            ) from error
+
     def _candidates(self, canonicals: Iterable[str]) -> dict[str, list[str]]:
         keys = sorted({_key(canonical) for canonical in canonicals})
         found: dict[str, list[str]] = {}
         for batch in _batches(keys):
             query = f"SELECT id FROM passage WHERE key IN ({','.join('?' * len(batch))})"
-            for (identifier,) in self._connection.execute(query, batch):
+            for (identifier,) in self._rows(query, batch):
                 found.setdefault(canonical_attribution(identifier), []).append(identifier)
         return found
 
@@ -155,7 +165,7 @@ def _rows(
 ) -> Iterator[tuple[int, str, str]]:
     total, done = sum(path.stat().st_size for path in shards), 0
     for path in shards:
-        with path.open("rb") as file:
+        with path.open("rb") as file, _readable(path.name):
             for number, line in enumerate(_lines(file, path.name), start=1):
                 row = _row(line, number, path.name, bad)
                 if row is not None:
@@ -166,6 +176,14 @@ def _rows(
         progress(done, total)
 
 
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        raise Refused(f"{name} cannot be unpacked: {error}.", "Fetch or pack the file again.") from error
+
+
 def _row(line: bytes, number: int, name: str, bad: list[Place]) -> tuple[int, str, str] | None:
     """What is stored of a line; None for a blank one, and for a bad one, which is noted."""
     if not line.strip():
@@ -174,6 +192,8 @@ def _row(line: bytes, number: int, name: str, bad: list[Place]) -> tuple[int, st
         entry = orjson.loads(line)
         identifier, contents = entry["id"], entry["contents"]
         if not (isinstance(identifier, str) and identifier and isinstance(contents, str)):
+            raise TypeError
+        if "\0" in identifier:  # PostgreSQL could not store whoever cites it
             raise TypeError
     except (orjson.JSONDecodeError, KeyError, TypeError):
         _note(bad, number, f'{name}: not a JSON object with text under "id" and "contents"', line)

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy import URL, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 from sqlalchemy.orm import Session
 
 from core.audit import AuditedSession
@@ -32,7 +32,7 @@ class Database:
         else:
             if self.url.drivername in ("postgresql", "postgres"):
                 self.url = self.url.set(drivername="postgresql+psycopg")
-            self.engine = create_engine(self.url, pool_pre_ping=True)
+            self.engine = _server_engine(self.url)
 
     @property
     def is_sqlite(self) -> bool:
@@ -64,11 +64,8 @@ class Database:
         try:
             with self.engine.connect() as connection:
                 return MigrationContext.configure(connection).get_current_revision()
-        except OperationalError as error:
-            raise Unavailable(
-                f"The database does not answer: {error.orig}",
-                "Check AQA_DATABASE_URL and that the server runs.",
-            ) from error
+        except DatabaseError as error:
+            raise Unavailable(f"The database does not answer: {error.orig}", self._advice()) from error
 
     def upgrade(self) -> None:
         """Bring the tables to this version's state."""
@@ -103,6 +100,11 @@ class Database:
         except OperationalError as error:
             raise Unavailable("The database does not answer.") from error
 
+    def _advice(self) -> str:
+        if self.is_sqlite:
+            return f"Check that {self.url.database} is a SQLite file that can be written, and that the disk has room."
+        return "Check AQA_DATABASE_URL and that the server runs."
+
     def _alembic_config(self) -> Any:
         from alembic.config import Config
 
@@ -110,6 +112,20 @@ class Database:
         config.set_main_option("script_location", str(Path(__file__).parents[1] / "migrations"))
         config.attributes["engine"] = self.engine
         return config
+
+
+def _server_engine(url: URL) -> Engine:
+    if url.get_backend_name() != "postgresql":
+        raise InvalidInput(
+            f"AQA_DATABASE_URL names {url.get_backend_name()!r}; SQLite and PostgreSQL are supported.",
+            "For example postgresql://USER@HOST/NAME.",
+        )
+    try:
+        return create_engine(url, pool_pre_ping=True)
+    except (NoSuchModuleError, ModuleNotFoundError) as error:
+        raise Unavailable(
+            f"The driver of {url.drivername!r} is not installed.", "Install it with: pip install '.[postgres]'"
+        ) from error
 
 
 def _sqlite_engine(path: str, url: str) -> Engine:

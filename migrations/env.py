@@ -30,6 +30,8 @@ with engine.connect() as connection:
         # A table that is made anew is dropped in between; with foreign keys on, that would delete the rows that
         # point to it. The switch works only outside a transaction, so it is thrown before one begins.
         connection.connection.driver_connection.execute("PRAGMA foreign_keys=OFF")
+        # Two that start at once migrate one after the other; the second finds nothing left to do.
+        connection = connection.execution_options(sqlite_begin="BEGIN IMMEDIATE")
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,
@@ -39,6 +41,8 @@ with engine.connect() as connection:
     )
     try:
         with context.begin_transaction():
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('aqa migrations'))")
             context.run_migrations()
         connection.commit()
     finally:

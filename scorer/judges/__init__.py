@@ -33,15 +33,23 @@ EXTRAS: dict[str, str] = {
 """Key → the extra that brings what the judge imports."""
 
 
+def check(spec: str) -> None:
+    """Raise `InvalidInput` for a spec with an unknown key or option; loads nothing."""
+    name, _, query = spec.partition("?")
+    key = name.partition(":")[0]
+    if key not in REGISTRY:
+        raise InvalidInput(f"there is no judge {key!r}", f"Judges: {', '.join(REGISTRY)}.")
+    parse(query, Options())
+
+
 def load(spec: str, options: Options | None = None) -> Judge:
     """The judge that a spec names, e.g. `small`, `t5:ID@REVISION`, `nli:/folder`, `true-t5-xxl?dtype=fp32`.
 
     Raises `InvalidInput` for an unknown key or option and `Unavailable` where an extra is not installed.
     """
+    check(spec)
     name, _, query = spec.partition("?")
     key, _, source = name.partition(":")
-    if key not in REGISTRY:
-        raise InvalidInput(f"there is no judge {key!r}", f"Judges: {', '.join(REGISTRY)}.")
     module, _, factory = REGISTRY[key].partition(":")
     chosen = parse(query, options or Options())
     try:

@@ -8,9 +8,7 @@ import typer
 
 
 def audit(
-    subject: Annotated[
-        str, typer.Option(help="Only what happened to this id.")
-    ] = "",
+    subject: Annotated[str, typer.Option(help="Only what happened to this id.")] = "",
     team: Annotated[str, typer.Option(help="Only what this team's tokens did.")] = "",
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="The newest so many.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,

@@ -53,6 +53,8 @@ def add(
 @app.command("list")
 def list_all(as_json: Json = False) -> None:
     """List the benchmarks here."""
+    from rich.text import Text
+
     from server.cli.console import print_json, stdout, table
     from server.cli.wiring import services
 
@@ -64,7 +66,8 @@ def list_all(as_json: Json = False) -> None:
         "Benchmarks", "Id", "Title", "Questions", "Rated", "Passages", right=("Questions", "Rated", "Passages")
     )
     for row in rows:
-        shown.add_row(row.id, _title(row), f"{row.question_count:,}", f"{row.rated_count:,}", f"{row.corpus_size:,}")
+        title = Text.from_markup(_title(row))
+        shown.add_row(row.id, title, f"{row.question_count:,}", f"{row.rated_count:,}", f"{row.corpus_size:,}")
     stdout().print(shown if rows else "There is no benchmark yet. Add one: aqa benchmark add --help")
 
 

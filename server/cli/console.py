@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from core.errors import AqaError
 
@@ -44,11 +45,19 @@ def print_error(error: AqaError) -> None:
         console.print(f"  … and {len(error.places) - 20:,} more")
 
 
-def table(title: str, *columns: str, right: Iterator[str] | tuple[str, ...] = ()) -> Table:
+class PlainTable(Table):
+    """A table that takes texts as they are: what a user wrote in brackets is no markup."""
+
+    def add_row(self, *cells: RenderableType | None, **how: Any) -> None:
+        """Add a row; a cell that is to be styled is given as `Text`."""
+        super().add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells), **how)
+
+
+def table(title: str, *columns: str, right: Iterator[str] | tuple[str, ...] = ()) -> PlainTable:
     """An empty table with the house's looks; the columns named in `right` hold numbers."""
     from rich import box
 
-    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    made = PlainTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     numbers = set(right)
     for column in columns:
         made.add_column(column, justify="right" if column in numbers else "left", no_wrap=column in numbers)

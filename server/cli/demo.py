@@ -21,12 +21,13 @@ def demo(
 
     from server.bootstrap import build
     from server.cli.console import stderr
-    from server.cli.serve import run_server
+    from server.cli.serve import ready, run_server
     from server.cli.wiring import settings
     from server.demo.load import load
 
     chosen = settings()
     chosen = replace(chosen, host=host or chosen.host, port=chosen.port if port is None else port, embedded_worker=True)
+    ready(chosen)
     wired = build(chosen)
     wired.database.upgrade()
     with stderr().status("Loading the demo benchmark") as status:

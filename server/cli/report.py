@@ -108,7 +108,7 @@ def scores_table(title: str, titles: Mapping[str, str], scores: Mapping[str, Sco
     remarks: list[str] = []
     for key, score in scores.items():
         name = titles[key] + (" (synthetic ratings)" if key == "ais" and synthetic else "")
-        shown.add_row(escape(name), *_numbers(score))
+        shown.add_row(name, *_numbers(score))
         remarks += _remarks(key, name, score)
     return Group(shown, *(Text(remark, style="dim") for remark in remarks))
 

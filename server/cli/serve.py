@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from core.settings import Settings
     from server.bootstrap import Services
 
 
@@ -22,8 +23,10 @@ def serve(
 
     chosen = settings()
     chosen = replace(chosen, host=host or chosen.host, port=chosen.port if port is None else port)
+    ready(chosen)
+    wired = services(chosen)
     stderr().print(f"Serving {chosen.resolved_public_url}; the board is at /leaderboard/. Stop with Ctrl-C.")
-    run_server(services(chosen))
+    run_server(wired)
 
 
 def worker(
@@ -37,6 +40,7 @@ def worker(
     import logging
 
     from core.queue import checked
+    from scorer import judges
     from server.cli.console import stdout
     from server.cli.wiring import services
     from server.logs import set_up
@@ -44,6 +48,7 @@ def worker(
     queues = [checked(each) for each in queue or ["cpu"]]
     wired = services()
     settings = wired.settings
+    judges.check(settings.judge)  # else every submission would fail for good
     set_up(logging.INFO, as_json=settings.log_json)
     if until_idle:
         from server.worker import Worker
@@ -59,6 +64,27 @@ def worker(
     else:
         from server.crew import serve as work
     work(settings, queues, concurrency)
+
+
+def ready(settings: Settings) -> None:
+    """Look for what would stop the server, before anything is done for nothing.
+
+    Raises `InvalidInput` for a judge that does not exist and `Unavailable` for an address that is taken.
+    """
+    import socket
+
+    from core.errors import Unavailable
+    from scorer import judges
+
+    judges.check(settings.judge)
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        socket.create_server((settings.host, settings.port), family=family).close()
+    except (OSError, OverflowError) as error:
+        raise Unavailable(
+            f"{settings.host}:{settings.port} cannot be listened on: {getattr(error, 'strerror', None) or error}.",
+            "Choose another address with --host and --port, or stop what listens there.",
+        ) from error
 
 
 def run_server(services: Services) -> None:
