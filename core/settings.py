@@ -11,10 +11,11 @@ from typing import Any
 from core.errors import InvalidInput
 
 PREFIX = "AQA_"
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number"}
 
 
-def _setting(default: Any, help: str) -> Any:
-    return field(default=default, metadata={"help": help})
+def _setting(default: Any, help: str, least: float = 0) -> Any:
+    return field(default=default, metadata={"help": help, "least": least})
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Settings:
     blobs: str = _setting("", "Where files are kept: empty for the data folder, or s3://BUCKET/PREFIX.")
     s3_endpoint: str = _setting("", "Address of an S3 server other than Amazon's; credentials as boto3 finds them.")
     host: str = _setting("127.0.0.1", "Address the web server listens on.")
-    port: int = _setting(7860, "Port the web server listens on.")
+    port: int = _setting(7860, "Port the web server listens on.", least=1)
     public_url: str = _setting("", "Address users reach the service at; empty means http://HOST:PORT.")
     secret_key: str = _setting("", "Key that signs session cookies; empty means one made and kept in the data folder.")
     secure_cookies: bool = _setting(False, "Send session cookies over HTTPS only; switch on behind TLS.")
@@ -41,13 +42,13 @@ class Settings:
     metrics_token: str = _setting("", "Bearer token that /metrics asks for; empty means there is no /metrics.")
     log_json: bool = _setting(False, "Write log records as one JSON object a line.")
     embedded_worker: bool = _setting(True, "Run a worker thread inside `aqa serve`.")
-    max_file_mb: int = _setting(64, "Largest accepted file, in MiB.")
-    max_unpacked_mb: int = _setting(512, "Largest decompressed size of a file, in MiB.")
-    max_compression_ratio: int = _setting(200, "A compressed file that grows by more than this is refused.")
-    max_rows: int = _setting(200_000, "Most rows a file may hold.")
-    max_field_kb: int = _setting(1024, "Longest value of one field, in KiB.")
+    max_file_mb: int = _setting(64, "Largest accepted file, in MiB.", least=1)
+    max_unpacked_mb: int = _setting(512, "Largest decompressed size of a file, in MiB.", least=1)
+    max_compression_ratio: int = _setting(200, "A compressed file that grows by more than this is refused.", least=1)
+    max_rows: int = _setting(200_000, "Most rows a file may hold.", least=1)
+    max_field_kb: int = _setting(1024, "Longest value of one field, in KiB.", least=1)
     submissions_per_day: int = _setting(20, "Submissions a team may make in 24 hours; 0 means no limit.")
-    upload_chunk_mb: int = _setting(8, "Largest piece of a file that is sent in pieces, in MiB.")
+    upload_chunk_mb: int = _setting(8, "Largest piece of a file that is sent in pieces, in MiB.", least=1)
     upload_hours: int = _setting(24, "Hours until a file that was sent in pieces and not submitted is dropped.")
     hub_inline_mb: int = _setting(
         64, "Files up to this size travel inside a commit to /hub, larger ones by LFS, in MiB."
@@ -79,12 +80,14 @@ class Settings:
         "apache-2.0,mit,bsd-2-clause,bsd-3-clause,cc0-1.0,cc-by-4.0,cc-by-sa-4.0,openrail,bigscience-openrail-m",
         "Licences, as the Hub spells them, under which a model may be run for a team; empty for any that is named.",
     )
-    bootstrap_resamples: int = _setting(9_999, "Resamples behind every interval.")
+    bootstrap_resamples: int = _setting(9_999, "Resamples behind every interval.", least=1)
     bootstrap_seed: int = _setting(20221215, "Seed of the shared resample matrix.")
-    lease_seconds: int = _setting(60, "A job whose worker is silent for this long goes back to the queue.")
-    job_attempts: int = _setting(3, "Times a job is tried before it ends as failed.")
-    poll_seconds: float = _setting(0.5, "Longest time an idle worker waits before it looks for a job again.")
-    judge_chunk: int = _setting(256, "Pairs judged between two writes to the judgment cache.")
+    lease_seconds: int = _setting(60, "A job whose worker is silent for this long goes back to the queue.", least=1)
+    job_attempts: int = _setting(3, "Times a job is tried before it ends as failed.", least=1)
+    poll_seconds: float = _setting(
+        0.5, "Longest time an idle worker waits before it looks for a job again.", least=0.01
+    )
+    judge_chunk: int = _setting(256, "Pairs judged between two writes to the judgment cache.", least=1)
 
     @property
     def data_path(self) -> Path:
@@ -114,10 +117,14 @@ def _parse(setting: Field[Any], text: str) -> Any:
     try:
         if kind is bool:
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
-        return kind(text)
+        value = kind(text)
     except (KeyError, ValueError):
-        variable = PREFIX + setting.name.upper()
-        raise InvalidInput(
-            f"{variable}={text!r} is not a {kind.__name__}",
-            f"Set {variable} to a value like {setting.default}.",
-        ) from None
+        raise _wrong(setting, text, f"is not {_KINDS[kind]}") from None
+    if kind is not str and not setting.metadata["least"] <= value < float("inf"):
+        raise _wrong(setting, text, f"is not {setting.metadata['least']} or more")
+    return value
+
+
+def _wrong(setting: Field[Any], text: str, what: str) -> InvalidInput:
+    variable = PREFIX + setting.name.upper()
+    return InvalidInput(f"{variable}={text!r} {what}.", f"Set {variable} to a value like {setting.default}.")

@@ -29,7 +29,20 @@ def test_values_are_parsed_by_kind() -> None:
     assert settings.resolved_public_url == "https://x"
 
 
-@pytest.mark.parametrize(("name", "value"), [("AQA_PORT", "many"), ("AQA_SECURE_COOKIES", "perhaps")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AQA_PORT", "many"),
+        ("AQA_PORT", "0"),
+        ("AQA_SECURE_COOKIES", "perhaps"),
+        ("AQA_LEASE_SECONDS", "-5"),
+        ("AQA_JOB_ATTEMPTS", "0"),
+        ("AQA_TOKEN_DAYS", "-1"),
+        ("AQA_POLL_SECONDS", "nan"),
+        ("AQA_POLL_SECONDS", "inf"),
+        ("AQA_POLL_SECONDS", "0"),
+    ],
+)
 def test_a_wrong_value_names_its_variable(name: str, value: str) -> None:
     with pytest.raises(InvalidInput, match=name):
         Settings.from_environment({name: value})
