@@ -75,6 +75,7 @@ class Settings:
         "memory://", "Where requests are counted; redis://HOST:PORT for several servers."
     )
     models_per_day: int = _setting(5, "Models a team may have run in 24 hours; 0 switches model references off.")
+    model_hours: float = _setting(6.0, "Longest time that a team's model may answer questions, in hours.")
     model_gb: float = _setting(30.0, "Largest weights of a model that is run for a team, in GB.")
     model_licences: str = _setting(
         "apache-2.0,mit,bsd-2-clause,bsd-3-clause,cc0-1.0,cc-by-4.0,cc-by-sa-4.0,openrail,bigscience-openrail-m",

@@ -66,6 +66,13 @@ class Client:
             self._call("DELETE", path)
             raise
 
+    def run_model(
+        self, reference: str, benchmark: str, card: SystemCard, decoding: dict[str, Any], seed: int, publish: bool
+    ) -> dict[str, Any]:
+        """Have a model of the Hub run. Raises `Refused` with what stands against it."""
+        said = {_NAMES.get(k, k): v for k, v in asdict(card).items()} | {"benchmark": benchmark, "publish": publish}
+        return self._call("POST", "/models", json=said | {"reference": reference, "decoding": decoding, "seed": seed})
+
     def status(self, submission: str) -> dict[str, Any]:
         """Where a submission stands. Raises `NotFound`."""
         return self._call("GET", f"/submissions/{submission}")

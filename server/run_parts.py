@@ -6,6 +6,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from scorer import judges
 from scorer.judgments import JudgmentCache
 from server.bootstrap import Services
 from systems.config import SystemConfig
-from systems.parts import Parts
-from systems.records import System
+from systems.parts import Parts, load_llm, load_reader
+from systems.records import LLM, Reader, System
 from systems.retrieval.store import IndexStore
 
 _PACKAGES = (
@@ -41,13 +42,39 @@ class CachedJudge:
         return self._cache.judge_all(pairs)
 
 
-def parts_for(services: Services, benchmark: Benchmark, exemplars: str, judge: str, seed: int) -> Parts:
+@dataclass(frozen=True)
+class Decoding:
+    """How text is drawn: with `temperature` 0 the likeliest token; `max_new_tokens` 0 is the reader's own."""
+
+    temperature: float = 0.0
+    max_new_tokens: int = 0
+
+    def llm(self, spec: str, seed: int) -> LLM:
+        """A language model that draws so."""
+        model: Any = load_llm(spec, seed)
+        return replace(model, temperature=self.temperature) if self.temperature else model  # type: ignore[no-any-return]
+
+    def reader(self, spec: str, model: str, seed: int) -> Reader:
+        """A reader on such a model."""
+        reader: Any = load_reader(spec, model, seed)
+        if self.temperature:
+            reader = replace(reader, llm=replace(reader.llm, temperature=self.temperature))
+        if self.max_new_tokens:
+            reader = replace(reader, max_new_tokens=self.max_new_tokens)
+        return reader  # type: ignore[no-any-return]
+
+
+def parts_for(
+    services: Services, benchmark: Benchmark, exemplars: str, judge: str, seed: int, decoding: Decoding = Decoding()
+) -> Parts:
     """The parts of a run; `exemplars` is a blob, or empty for the benchmark's own."""
     return Parts(
         corpus=services.benchmarks.corpus(benchmark),
         indexes=IndexStore(services.settings.data_path / "indexes"),
         exemplars=_exemplars(services, benchmark, exemplars),
         seed=seed,
+        llm_source=decoding.llm,
+        reader_source=decoding.reader,
         judge_source=_judge_source(services, judge or services.settings.judge),
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from core.audit import record
 from core.benchmark import Benchmark
 from core.benchmark_files import read_exemplars
 from core.errors import Conflict, InvalidInput, NotFound
@@ -21,7 +22,7 @@ from core.tables import Job, RunRow, Submission
 from core.tables.base import utc_now
 from server import auth
 from server.bootstrap import Services
-from server.run_parts import parts_for, provenance
+from server.run_parts import Decoding, parts_for, provenance
 from submissions.intake import Intake, SystemCard
 from systems import catalog, runner
 from systems.config import SystemConfig
@@ -45,6 +46,17 @@ class RunPlan:
     judge: str = ""
     """For systems that rerank by a judge; empty means the service's."""
     publish: bool = False
+    temperature: float = 0.0
+    """0 takes the likeliest token."""
+    max_new_tokens: int = 0
+    """Of a reader; 0 means its own."""
+    entry: dict[str, Any] | None = None
+    """What a team says of its own model, as a `SystemCard`; None for systems of the catalog."""
+
+    @property
+    def decoding(self) -> Decoding:
+        """How text is drawn."""
+        return Decoding(self.temperature, self.max_new_tokens)
 
     def config(self, system: str) -> SystemConfig:
         """The named system with the changes. Raises `AqaError`."""
@@ -112,7 +124,7 @@ def execute(services: Services, claim: Claim) -> None:
     questions = benchmark.questions[: plan.limit]
     tell = _Teller(services, row.id)
     tell(0.0, "opening indexes and models", now=True)
-    parts = parts_for(services, benchmark, plan.exemplars, plan.judge, plan.seed)
+    parts = parts_for(services, benchmark, plan.exemplars, plan.judge, plan.seed, plan.decoding)
     parts.progress = lambda done, total: tell(0.0, f"building an index: {done:,} of {total:,} passages")
     system = catalog.make(config, parts)
     begun = time.monotonic()
@@ -132,6 +144,7 @@ def failed(session: Session, run_id: str, reason: str) -> None:
     """Tell a run that it ended without predictions; its answers stay on disk."""
     values = {"state": "failed", "stage": "failed", "reason": reason, "finished_at": utc_now()}
     session.execute(update(RunRow).where(RunRow.id == run_id).values(**values))
+    record(session, "run.failed", run_id)
 
 
 def get(services: Services, run_id: str) -> RunRow:
@@ -162,9 +175,7 @@ def _enter(
     result: runner.Run,
     told: dict[str, Any],
 ) -> None:
-    name = entry_name(config, plan.changes)
-    described = f"{config.title}. {config.notes}".strip()
-    card = SystemCard(name, config.architecture, config.supervision, described, (), config.uses_autoais)
+    card = _card(plan, config)
     reference = row.team_id == _reference_team(services)
     state = "done" if result.ended == runner.COMPLETE else "partial"
     reason = None if state == "done" else f"The run ended {result.ended}; what it had answered was entered."
@@ -189,6 +200,13 @@ def _enter(
     except Conflict as error:
         with services.database.transaction() as session:
             finish(session, None, f"{error.message} Nothing new was entered.")
+
+
+def _card(plan: RunPlan, config: SystemConfig) -> SystemCard:
+    if plan.entry is not None:
+        return SystemCard(**plan.entry | {"links": tuple(plan.entry["links"])})
+    name, described = entry_name(config, plan.changes), f"{config.title}. {config.notes}".strip()
+    return SystemCard(name, config.architecture, config.supervision, described, (), config.uses_autoais)
 
 
 def predictions_file(benchmark: Benchmark, result: runner.Run) -> bytes:

@@ -7,6 +7,7 @@ from apiflask import APIBlueprint
 from server.api.account import bp as account
 from server.api.benchmarks import bp as benchmarks
 from server.api.leaderboard import bp as leaderboard
+from server.api.models import bp as models
 from server.api.ratings import bp as ratings
 from server.api.submissions import bp as submissions
 from server.api.teams import bp as teams
@@ -19,6 +20,6 @@ PREFIX = "/api/v1"
 def blueprint() -> APIBlueprint:
     """The whole API, to be registered once per application."""
     api = APIBlueprint("api", __name__, url_prefix=PREFIX)
-    for part in (account, benchmarks, submissions, uploads, leaderboard, ratings, webhooks, teams):
+    for part in (account, benchmarks, submissions, uploads, models, leaderboard, ratings, webhooks, teams):
         api.register_blueprint(part)
     return api

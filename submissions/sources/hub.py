@@ -41,7 +41,7 @@ class PullRequest:
 
 @dataclass
 class Hub:
-    """Dataset repositories of a Hub.
+    """Dataset repositories of a Hub, and what it tells of models.
 
     `endpoint` empty means `HF_ENDPOINT` or the public Hub. Without a token, none is sent, whatever the machine has.
     Every method raises `NotFound` for what is missing or private, `Forbidden` for what is gated, and `Unavailable`
@@ -127,6 +127,16 @@ class Hub:
 
         return self._ask(send, repo)
 
+    def model(self, repo: str, revision: str) -> Any:
+        """What the Hub tells of a model at a revision, with the sizes of its files."""
+        ask = self.api.model_info
+        return self._ask(lambda: ask(repo, revision=revision, files_metadata=True), repo, revision, "model")
+
+    def model_file(self, repo: str, commit: str, path: str, folder: str) -> str:
+        """Fetch one small file of a model into a folder; returns where it is."""
+        fetch = self.api.hf_hub_download
+        return self._ask(lambda: str(fetch(repo, path, revision=commit, local_dir=folder)), repo, commit, "model")
+
     @property
     def api(self) -> Any:
         """The library's client."""
@@ -134,7 +144,7 @@ class Hub:
 
         return HfApi(endpoint=self.endpoint.rstrip("/") or None, token=self.token or False)
 
-    def _ask(self, call: Callable[[], T], repo: str, revision: str = "main") -> T:
+    def _ask(self, call: Callable[[], T], repo: str, revision: str = "main", kind: str = "dataset") -> T:
         """Call, and call again where the Hub asks for patience or fails."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
@@ -142,7 +152,7 @@ class Hub:
             except Exception as error:
                 wait = _patience(error, attempt)
                 if wait is None or attempt == _ATTEMPTS:
-                    raise _told(error, repo, revision, waiting=wait is not None) from error
+                    raise _told(error, repo, revision, kind, waiting=wait is not None) from error
                 self.pause(wait)
         raise AssertionError("the loop returns or raises")
 
@@ -165,7 +175,7 @@ def _patience(error: Exception, attempt: int) -> float | None:
     return 2.0**attempt if (status is not None and status >= 500) or _is_network(error) else None
 
 
-def _told(error: Exception, repo: str, revision: str, *, waiting: bool) -> AqaError:
+def _told(error: Exception, repo: str, revision: str, kind: str, *, waiting: bool) -> AqaError:
     """The error in our terms; what cannot be told is raised as it came."""
     from huggingface_hub import errors
 
@@ -174,7 +184,7 @@ def _told(error: Exception, repo: str, revision: str, *, waiting: bool) -> AqaEr
     if isinstance(error, errors.GatedRepoError):
         return Forbidden(f"{repo} is gated: its owner decides who may read it.", "Ask for access, or use an open copy.")
     if isinstance(error, errors.RepositoryNotFoundError):
-        return NotFound(f"There is no dataset {repo} on the Hub, or it is private.", "Check the name; make it public.")
+        return NotFound(f"There is no {kind} {repo} on the Hub, or it is private.", "Check the name; make it public.")
     if isinstance(error, errors.RevisionNotFoundError):
         return NotFound(f"{repo} has no revision {revision[:60]!r}.", "Name a branch, a tag or a commit.")
     if isinstance(error, errors.EntryNotFoundError | errors.LocalEntryNotFoundError) and not waiting:

@@ -137,7 +137,7 @@ def _load(
         raise Unavailable("torch and transformers are not installed.", f"Install them with: {INSTALL}") from None
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     number = getattr(torch, dtype or ("float32" if device == "cpu" else "bfloat16"))
-    kept: dict[str, Any] = {"gguf_file": gguf_file} if gguf_file else {}
+    kept: dict[str, Any] = {"trust_remote_code": False} | ({"gguf_file": gguf_file} if gguf_file else {})
     config = AutoConfig.from_pretrained(folder, **kept)
     kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
     if config.is_encoder_decoder and number == torch.float16:

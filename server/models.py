@@ -1,0 +1,139 @@
+"""Models of the Hub that teams have run here: checked first, then run like a reference system, on the `gpu` queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from core.errors import InvalidInput, NotFound, OverQuota
+from core.settings import Settings
+from core.tables import RunRow
+from core.tables.base import utc_now
+from server import runs
+from server.bootstrap import Services
+from server.runs import RunPlan
+from submissions import quotas
+from submissions.intake import SystemCard
+from submissions.sources import model
+from submissions.sources.hub import Hub
+from submissions.sources.model import Checked, Rules
+from systems import catalog, checkpoints
+
+SYSTEMS = {
+    "retrieve-then-read": "Small-RTR",
+    "post-hoc-retrieval": "Small-Post",
+    "llm-as-retriever": "Small-URL",
+}
+"""Architecture → the configuration whose model the team's takes the place of."""
+MOST = {"k": 100, "P": 20, "A": 100, "shots": 64, "max_new_tokens": 256, "k1": 10.0, "b": 1.0, "temperature": 2.0}
+"""Setting → the largest value."""
+
+
+def rules(settings: Settings) -> Rules:
+    """What a model may be here."""
+    licences = tuple(each.strip().lower() for each in settings.model_licences.split(",") if each.strip())
+    return Rules(checkpoints.FILES, int(settings.model_gb * 1e9), licences)
+
+
+def check(settings: Settings, reference: str, hub: Hub | None = None) -> Checked:
+    """What would be refused of a model. The Hub is asked without any token of ours: it must be open to all.
+
+    Raises as `submissions.sources.model.check`.
+    """
+    found = model.check(hub or Hub(), reference, rules(settings))
+    unknown = _unknown(found.model_type)
+    return replace(found, refusals=(*found.refusals, *unknown)) if found.model_type else found
+
+
+def submit(
+    services: Services,
+    team_id: int,
+    reference: str,
+    benchmark_id: str,
+    card: SystemCard,
+    decoding: Mapping[str, float | int],
+    *,
+    seed: int = 0,
+    publish: bool = False,
+    hub: Hub | None = None,
+) -> str:
+    """Queue a run of the team's model over a benchmark; returns the run's id.
+
+    Raises `OverQuota`, `InvalidInput` for settings that the architecture does not have, `Refused` with all reasons
+    for the model, and as `runs.start`.
+    """
+    card.check()
+    plan = _plan(services.settings, card, decoding)
+    services.benchmarks.get(benchmark_id)
+    with services.database.reading() as session:
+        _check_quota(session, services.settings, team_id)
+    found = check(services.settings, reference, hub)
+    found.demand()
+    described = f"{card.description}\n\nModel: {found.pinned}".strip()
+    entry = asdict(replace(card, description=described, links=tuple(card.links)))
+    plan = replace(plan, changes=plan.changes | {"model": found.pinned}, entry=entry, seed=seed, publish=publish)
+    return runs.start(services, SYSTEMS[card.architecture], benchmark_id, plan, team_id=team_id, queue="gpu")
+
+
+def own(session: Session, team_id: int, run_id: str) -> RunRow:
+    """A run of the team's own. Raises `NotFound`, for another team's as well."""
+    row = session.get(RunRow, run_id)
+    if row is None or row.team_id != team_id:
+        raise NotFound(f"Your team has no run {run_id[:40]!r}.", "List them to see their ids.")
+    return row
+
+
+def listed(session: Session, team_id: int) -> list[RunRow]:
+    """The team's runs, newest first."""
+    query = select(RunRow).where(RunRow.team_id == team_id)
+    return list(session.scalars(query.order_by(RunRow.created_at.desc(), RunRow.id)))
+
+
+def _plan(settings: Settings, card: SystemCard, decoding: Mapping[str, float | int]) -> RunPlan:
+    if card.architecture not in SYSTEMS:
+        raise InvalidInput(
+            f"Models are run as {', '.join(SYSTEMS)}, not as {card.architecture!r}.", "Choose one of these."
+        )
+    config = catalog.find(SYSTEMS[card.architecture])
+    reads = bool(config.reader)
+    known = {*config.components(), "k1", "b", "temperature", "max_new_tokens"} & set(MOST)
+    for name, value in decoding.items():
+        if name not in known or not 0 <= value <= MOST[name]:
+            most = f" from 0 to {MOST[name]}" if name in known else ""
+            raise InvalidInput(
+                f"{name}={value} is no setting of {card.architecture}{most}.", f"Settings: {', '.join(sorted(known))}."
+            )
+    apart = {"temperature", "max_new_tokens"} if reads else {"temperature"}
+    changes = {name: str(value) for name, value in decoding.items() if name not in apart}
+    plan = RunPlan(
+        changes,
+        seconds=settings.model_hours * 3_600,
+        temperature=float(decoding.get("temperature", 0.0)),
+        max_new_tokens=int(decoding.get("max_new_tokens", 0)) if reads else 0,
+    )
+    plan.config(config.name)
+    return plan
+
+
+def _check_quota(session: Session, settings: Settings, team_id: int) -> None:
+    quotas.check(session, team_id, settings.submissions_per_day)
+    recent = (RunRow.team_id == team_id, RunRow.created_at > utc_now() - timedelta(days=1), RunRow.state != "failed")
+    used = session.scalar(select(func.count()).select_from(RunRow).where(*recent)) or 0
+    if used >= settings.models_per_day:
+        raise OverQuota(
+            f"The team has had {used} of {settings.models_per_day} models run in the last 24 hours.",
+            "Wait until the oldest run is a day old; checking a model is free.",
+        )
+
+
+def _unknown(model_type: str) -> list[str]:
+    """A refusal where transformers is installed here and does not know the type; workers have it always."""
+    try:
+        from transformers import CONFIG_MAPPING
+    except ImportError:
+        return []
+    return [] if model_type in CONFIG_MAPPING else [f"Its type {model_type!r} is not one that transformers has."]

@@ -1,0 +1,284 @@
+"""Models by reference: looked at before anything heavy is fetched, refused with every reason, and run to scores."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from core.errors import Forbidden, InvalidInput, NotFound, OverQuota, Refused, Unavailable
+from core.settings import Settings
+from core.tables import Job, RunRow, Submission
+from server import models, web
+from server.bootstrap import Services, build
+from server.worker import Worker
+from submissions.intake import SystemCard
+from submissions.sources.hub import Hub
+from submissions.sources.model import Rules, check, parse
+from systems.checkpoints import FILES
+from tests.fake_hub import FakeHub, serving
+from tests.small_benchmark import add_benchmark, add_team
+from tests.web_client import API, bearer
+
+CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama"}
+GOOD: dict[str, bytes] = {
+    "config.json": json.dumps(CONFIG).encode(),
+    "model.safetensors": b"w" * 5_000,
+    "tokenizer.json": b"{}",
+    "README.md": b"# Model",
+}
+CARD = {"cardData": {"license": "mit"}}
+RULES = Rules(FILES, 1_000_000, ("mit", "apache-2.0"))
+
+
+@pytest.fixture
+def hub() -> Iterator[FakeHub]:
+    with serving(FakeHub()) as running:
+        running.model("lab/good", files=dict(GOOD), info=dict(CARD))
+        yield running
+
+
+def looked(hub: FakeHub, files: dict[str, bytes | None], info: dict[str, Any] | None = None, rules: Rules = RULES):
+    """What is found of a model that differs from the good one in some files."""
+    kept = {name: data for name, data in (GOOD | files).items() if data is not None}
+    hub.repos[("models", "lab/other")] = hub.model(
+        f"lab/x{len(hub.repos)}", files=kept, info=CARD if info is None else info
+    )
+    return check(Hub(hub.url), "lab/other", rules)
+
+
+def test_a_good_model_is_pinned(hub: FakeHub) -> None:
+    found = check(Hub(hub.url), "lab/good@main", RULES)
+    assert found.refusals == ()
+    assert found.pinned == f"lab/good@{found.commit}"
+    assert (found.architecture, found.licence, len(found.commit)) == ("LlamaForCausalLM", "mit", 40)
+    assert found.fetched_bytes == sum(len(GOOD[name]) for name in GOOD if name != "README.md")
+    read = [path for _, path in hub.asked if "/resolve/" in path]
+    assert {path.rsplit("/", 1)[1] for path in read} == {"config.json"}, "no weights were fetched"
+    assert hub.tokens == set(), "no token of ours went along"
+
+
+@pytest.mark.parametrize(
+    ("files", "info", "reason"),
+    [
+        ({"model.safetensors": None, "pytorch_model.bin": b"x"}, None, "no safetensors weights (pytorch_model.bin can"),
+        ({"model.safetensors": None}, None, "no safetensors weights."),
+        ({"model.safetensors": None, "sub/model.safetensors": b"x"}, None, "no safetensors weights."),
+        ({"model.safetensors": b"w" * 2_000_000}, None, "0.0 GB; the limit is 0.0 GB"),
+        ({"config.json": None}, None, "no config.json"),
+        ({"config.json": b"[1]"}, None, "no config.json that can be read"),
+        ({"config.json": b"{broken"}, None, "no config.json that can be read"),
+        ({"config.json": b'{"architectures": ["BertModel"]}'}, None, "does not write text"),
+        ({"config.json": b"{}"}, None, "does not write text"),
+        ({"config.json": json.dumps(CONFIG | {"auto_map": {"AutoModel": "m.M"}}).encode()}, None, "code of its own"),
+        ({"tokenizer_config.json": b'{"auto_map": {"AutoTokenizer": ["t.T", null]}}'}, None, "code of its own"),
+        ({}, CARD | {"tags": ["custom_code"]}, "code of its own"),
+        ({"config.json": json.dumps(CONFIG | {"quantization_config": {"a": 1}}).encode()}, None, "quantised"),
+        ({"tokenizer.json": None}, None, "no tokenizer"),
+        (
+            {"model.safetensors.index.json": b'{"weight_map": {"a": "model-2.safetensors"}}'},
+            None,
+            "model-2.safetensors",
+        ),
+        ({}, {}, "names no licence"),
+        ({}, {"cardData": {"license": "other"}}, "licence is 'other'"),
+    ],
+)
+def test_what_is_refused(
+    hub: FakeHub, files: dict[str, bytes | None], info: dict[str, Any] | None, reason: str
+) -> None:
+    found = looked(hub, files, info)
+    assert any(reason in each for each in found.refusals), found.refusals
+    with pytest.raises(Refused):
+        found.demand()
+
+
+def test_every_reason_is_told_at_once(hub: FakeHub) -> None:
+    found = looked(hub, {"config.json": None, "model.safetensors": None, "tokenizer.json": None}, {})
+    assert len(found.refusals) == 4
+
+
+def test_any_licence_that_is_named(hub: FakeHub) -> None:
+    assert looked(hub, {}, {"cardData": {"license": "other"}}, dataclasses.replace(RULES, licences=())).refusals == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "good", "/etc/passwd", "./folder", "~/x", "a/b/c", "openai:gpt@http://169.254.169.254/v1", "../x", "lab/../x",
+     "https://evil.example/lab/good", "hf://lab/good", "lab/good@../../x", "lab/good@\x00", "lab/gööd"],
+)  # fmt: skip
+def test_only_models_of_the_hub_are_references(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        parse(text)
+
+
+def test_missing_private_gated_and_busy(hub: FakeHub) -> None:
+    hub.model("lab/gated", files=dict(GOOD), info=CARD, gated=True)
+    hub.model("lab/private", files=dict(GOOD), info=CARD, private=True)
+    waits: list[float] = []
+    asking = Hub(hub.url, pause=waits.append)
+    for name, error in (("lab/none", NotFound), ("lab/private", NotFound), ("lab/gated", (Refused, Forbidden))):
+        with pytest.raises(error):
+            check(asking, name, RULES)
+    with pytest.raises(NotFound, match="revision"):
+        check(asking, "lab/good@nowhere", RULES)
+    hub.busy = 2
+    assert check(asking, "lab/good", RULES).refusals == ()
+    assert waits
+    hub.busy = 99
+    with pytest.raises(Unavailable, match="429"):
+        check(asking, "lab/good", RULES)
+
+
+CARD_IN = SystemCard("Mine", "retrieve-then-read", "few-shot", "About it", ("https://x.org",))
+
+
+def test_a_run_is_planned_on_the_gpu_queue(services: Services, tmp_path: Path, hub: FakeHub) -> None:
+    add_benchmark(services, tmp_path / "files")
+    team = add_team(services)
+    wanted = {"max_new_tokens": 8, "temperature": 0.5, "k": 4, "P": 2, "A": 2}
+    made = models.submit(services, team, "lab/good", "small", CARD_IN, wanted, seed=3, hub=Hub(hub.url))
+    with services.database.reading() as session:
+        row, job = session.get_one(RunRow, made), session.scalars(select(Job).where(Job.subject == made)).one()
+    commit = check(Hub(hub.url), "lab/good", RULES).commit
+    assert (job.queue, job.kind, row.system) == ("gpu", "run_system", "Small-RTR")
+    assert row.plan["changes"] == {"k": "4", "P": "2", "A": "2", "model": f"lab/good@{commit}"}
+    assert (row.plan["temperature"], row.plan["max_new_tokens"], row.plan["seed"]) == (0.5, 8, 3)
+    assert row.plan["seconds"] == services.settings.model_hours * 3_600
+    assert row.plan["entry"]["name"] == "Mine"
+    assert f"lab/good@{commit}" in row.plan["entry"]["description"]
+    assert Worker(services).run_until_idle() == 0, "a worker of the cpu queue leaves it alone"
+
+
+@pytest.mark.parametrize(
+    ("card", "decoding"),
+    [
+        (SystemCard("M", "other"), {}),
+        (CARD_IN, {"colour": 1}),
+        (CARD_IN, {"model": 1}),
+        (CARD_IN, {"shots": 4}),
+        (CARD_IN, {"k": 101}),
+        (CARD_IN, {"temperature": -0.1}),
+        (CARD_IN, {"k": 2, "P": 3}),
+        (SystemCard("", "retrieve-then-read"), {}),
+    ],
+)
+def test_plans_that_make_no_sense(
+    services: Services, tmp_path: Path, hub: FakeHub, card: SystemCard, decoding: dict[str, int]
+) -> None:
+    add_benchmark(services, tmp_path / "files")
+    with pytest.raises(InvalidInput):
+        models.submit(services, add_team(services), "lab/good", "small", card, decoding, hub=Hub(hub.url))
+    assert hub.asked == [], "it is told before the Hub is asked"
+
+
+def test_the_days_models(services: Services, tmp_path: Path, hub: FakeHub) -> None:
+    add_benchmark(services, tmp_path / "files")
+    team = add_team(services)
+    few = build(dataclasses.replace(services.settings, models_per_day=1))
+    models.submit(few, team, "lab/good", "small", CARD_IN, {}, hub=Hub(hub.url))
+    with pytest.raises(OverQuota, match="1 of 1 models"):
+        models.submit(few, team, "lab/good", "small", CARD_IN, {}, hub=Hub(hub.url))
+    with services.database.transaction() as session:
+        session.scalars(select(RunRow)).one().state = "failed"
+    models.submit(few, team, "lab/good", "small", CARD_IN, {}, hub=Hub(hub.url))
+    with pytest.raises(OverQuota):
+        off = build(dataclasses.replace(services.settings, models_per_day=0))
+        models.submit(off, add_team(services, "two"), "lab/good", "small", CARD_IN, {}, hub=Hub(hub.url))
+
+
+@pytest.fixture
+def api(services: Services, tmp_path: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
+    """The API, whose Hub is the fake one."""
+    monkeypatch.setattr(models, "Hub", lambda: Hub(hub.url))
+    add_benchmark(services, tmp_path / "files")
+    return web.create(services).test_client()
+
+
+def test_over_the_api(api: FlaskClient, services: Services, hub: FakeHub) -> None:
+    headers = bearer(services)
+    hub.model("lab/bad", files=GOOD | {"model.safetensors": b""}, info={})
+    good = api.post(f"{API}/models/check", headers=headers, json={"reference": "lab/good"})
+    assert (good.status_code, good.json["refusals"], good.json["licence"]) == (200, [], "mit")
+    bad = api.post(f"{API}/models/check", headers=headers, json={"reference": "lab/bad"})
+    assert (bad.status_code, bad.json["refusals"]) == (200, ["Its card names no licence."])
+    said = {"reference": "lab/bad", "benchmark": "small", "system": "M", "architecture": "post-hoc-retrieval"}
+    refused = api.post(f"{API}/models", headers=headers, json=said)
+    assert (refused.status_code, "names no licence" in refused.json["error"]["message"]) == (422, True)
+    decoding = {"max_new_tokens": 4, "shots": 2, "temperature": 0.0}
+    made = api.post(f"{API}/models", headers=headers, json=said | {"reference": "lab/good", "decoding": decoding})
+    assert (made.status_code, made.json["state"], made.json["model"].split("@")[0]) == (202, "queued", "lab/good")
+    at = f"{API}/models/{made.json['id']}"
+    assert api.get(at, headers=headers).json == made.json
+    assert api.get(f"{API}/models", headers=headers).json["runs"] == [made.json]
+    assert api.get(at, headers=bearer(services, "two")).status_code == 404
+    assert api.get(at, headers=bearer(services, "rater", "rater")).status_code == 403
+    for wrong in ({"decoding": {"colour": 1}}, {"architecture": "other"}, {"decoding": {"k": 10**9}}, {"seed": -1}):
+        assert api.post(f"{API}/models", headers=headers, json=said | wrong).status_code == 400, wrong
+
+
+def aqa(settings: Settings, hub: FakeHub, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, for which the fake Hub is the Hub; a token of the machine stands around."""
+    environment = os.environ | {
+        "AQA_DATA_DIR": settings.data_dir, "AQA_DATABASE_URL": settings.database_url, "AQA_JUDGE": "token-overlap",
+        "AQA_BOOTSTRAP_RESAMPLES": "199", "HF_ENDPOINT": hub.url, "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HOME": f"{settings.data_dir}/hf", "OMP_NUM_THREADS": "1", "HF_HUB_DISABLE_XET": "1",
+    }  # fmt: skip
+    environment.pop("HF_HUB_OFFLINE", None)
+    command = [sys.executable, "-c", "from server.cli import main; main()", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
+
+
+def test_end_to_end_with_a_tiny_model(sqlite_url: str, tmp_path: Path, hub: FakeHub) -> None:
+    pytest.importorskip("torch")
+    from tests.tiny_causal import random_causal
+
+    folder = random_causal(tmp_path / "tiny")
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    # A byte is a token here, so a prompt needs room; rotary positions have no fixed number.
+    files["config.json"] = files["config.json"].replace(
+        b'"max_position_embeddings": 512', b'"max_position_embeddings": 9999'
+    )
+    marker = tmp_path / "code ran"
+    files["modeling_evil.py"] = f"open({str(marker)!r}, 'w')".encode()
+    files["pytorch_model.bin"] = b"a pickle that must not be fetched"
+    hub.model("lab/tiny", files=files, info=CARD)
+    services = build(Settings(data_dir=str(tmp_path / "data"), database_url=sqlite_url, bootstrap_resamples=199))
+    add_benchmark(services, tmp_path / "files")
+    team = add_team(services, "Lab")
+
+    looked_at = aqa(services.settings, hub, "model", "check", "lab/tiny", "--json")
+    assert looked_at.returncode == 0, looked_at.stderr
+    pinned = json.loads(looked_at.stdout)["pinned"]
+    refused = aqa(services.settings, hub, "model", "check", "lab/good@nowhere")
+    assert (refused.returncode, "nowhere" in refused.stderr) == (2, True)
+    chosen = ["--set", "max_new_tokens=4", "--set", "k=2", "--set", "P=1", "--set", "A=1", "--publish"]
+    said = ["--benchmark", "small", "--system", "Tiny", "--team", "Lab", "--json", *chosen]
+    queued = aqa(services.settings, hub, "model", "run", "lab/tiny@main", *said)
+    assert queued.returncode == 0, queued.stderr
+    worked = aqa(services.settings, hub, "worker", "--queue", "gpu", "--queue", "cpu", "--until-idle")
+    assert worked.returncode == 0, worked.stderr
+
+    with services.database.reading() as session:
+        run = session.get_one(RunRow, json.loads(queued.stdout)["id"])
+        assert run.reason is None, worked.stderr
+        entry = session.scalars(select(Submission)).one()
+        assert (run.state, run.submission_id, run.plan["changes"]["model"]) == ("done", entry.id, pinned), worked.stderr
+        assert (entry.state, entry.system.name, entry.system.team_id) == ("scored", "Tiny", team)
+        assert entry.published_at is not None
+        assert pinned in run.details["signature"]
+        assert "max_new_tokens=4" in run.details["signature"]
+    fetched = {path.rsplit("/", 1)[1] for _, path in hub.asked if "/resolve/" in path and "lab/tiny" in path}
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= fetched
+    assert not {name for name in fetched if name.endswith((".py", ".bin"))}
+    assert not marker.exists()
+    services.database.engine.dispose()
