@@ -7,6 +7,7 @@ from werkzeug.http import dump_options_header
 
 TYPES = {
     "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
     "jsonl": "application/x-ndjson",
     "json": "application/json",
     "parquet": "application/vnd.apache.parquet",

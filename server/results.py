@@ -45,7 +45,7 @@ def download(services: Services, who: Identity | None, submission_id: str, kind:
         evaluated(entry)
     outputs = from_stored(services.database, services.benchmarks, entry.id)
     if kind == "manifest":
-        return _manifest(services, entry, outputs), f"{entry.id}-manifest.json"
+        return _manifest(outputs, source_of(services, entry.id)), f"{entry.id}-manifest.json"
     stream = io.BytesIO()
     write_examples(outputs, kind, stream)
     return stream.getvalue(), f"{entry.id}-examples.{kind}"
@@ -62,9 +62,7 @@ def source_of(services: Services, submission_id: str) -> Source:
     return Source(name, submission.file_blob, services.blobs.size(submission.file_blob), shlex.join(command))
 
 
-def _manifest(services: Services, entry: Entry, outputs: Outputs) -> bytes:
-    command = f"aqa score FILE --benchmark {entry.benchmark} --judge {services.settings.judge} --out DIR"
-    source = Source(entry.file_name, entry.file_blob, services.blobs.size(entry.file_blob), command)
+def _manifest(outputs: Outputs, source: Source) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         write_all(outputs, Path(folder), source, EXAMPLES)
         return (Path(folder) / "manifest.json").read_bytes()

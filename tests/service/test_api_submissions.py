@@ -17,6 +17,7 @@ from core.tables import Submission
 from server import web
 from server.bootstrap import Services, build
 from server.worker import Worker
+from submissions.formats import KINDS
 from tests.small_benchmark import GOOD, OSLO, jsonl
 from tests.web_client import API, bearer, form, submit
 
@@ -64,7 +65,11 @@ def test_the_fields_of_a_submission_are_kept(client: FlaskClient, services: Serv
     assert [e["id"] for e in client.get(f"{API}/submissions", headers=mine).json["submissions"]] == [entry["id"]]
     assert client.get(f"{API}/submissions?benchmark=other", headers=mine).json["submissions"] == []
     me = client.get(f"{API}/me", headers=mine).json
-    assert me == {"team": "one", "role": "team", "submissions_today": 1, "submissions_per_day": 20}
+    assert isinstance(me.pop("token_id"), int)
+    assert me == {
+        "team": "one", "role": "team", "submissions_today": 1, "submissions_per_day": 20,
+        "alias": None, "alias_until": None,
+    }  # fmt: skip
 
 
 def test_a_refused_file_names_its_rows_and_stores_nothing(client: FlaskClient, services: Services) -> None:
@@ -186,6 +191,7 @@ def test_scored_outputs_in_every_form(client: FlaskClient, services: Services) -
     assert pyarrow.parquet.read_table(io.BytesIO(parquet.data)).to_pylist() == rows
     manifest = client.get(f"{at}?kind=manifest", headers=mine).json
     assert set(manifest["outputs"]) >= {"examples.csv", "examples.jsonl", "examples.parquet", "scores.json"}
+    assert f"--judge {manifest['judge']['name'].partition('@')[0]} " in manifest["command"]
     assert client.get(f"{at}?kind=exe", headers=mine).status_code == 400
 
 
@@ -216,3 +222,11 @@ def test_a_filled_template_is_accepted(client: FlaskClient, services: Services, 
     entry = client.post(f"{API}/submissions", headers=bearer(services), data=form(template.data, name=f"t.{kind}")).json
     assert entry["coverage"] == 1.0
     assert client.get(f"{API}/benchmarks/none/template").status_code == 404
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_hands_out_every_kind_of_template(client: FlaskClient, kind: str) -> None:
+    answer = client.get(f"/benchmarks/small/template.{kind}")
+    assert (answer.status_code, answer.headers["Content-Disposition"]) == (
+        200, f"attachment; filename=small-template.{kind}",
+    )  # fmt: skip
