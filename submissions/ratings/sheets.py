@@ -119,10 +119,11 @@ class Sheets:
     ) -> RatingSheet:
         """Draw and store a sheet; without `submissions`, from the latest published version of each system.
 
-        Raises `InvalidInput`, and `NotFound` where every triple is rated already.
+        Raises `InvalidInput`, and `NotFound` for a submission to another benchmark or where all is rated already.
         """
         benchmark = self.benchmarks.get(benchmark_id)
         with self.database.transaction() as session:
+            _check_submissions(session, benchmark.id, submissions)
             chosen = list(submissions) or published(session, benchmark.id)
             population = candidates(session, benchmark, chosen)
             if not population:
@@ -191,6 +192,14 @@ def sampling(session: Session, benchmark_id: str, triples: Sequence[bytes]) -> d
         )
         found |= dict(session.execute(query).all())
     return found
+
+
+def _check_submissions(session: Session, benchmark_id: str, submissions: Sequence[str]) -> None:
+    """Positions mean other questions, and ids other passages, in another benchmark."""
+    of_benchmark = select(Submission.id).where(Submission.benchmark_id == benchmark_id, Submission.id.in_(submissions))
+    known = set(session.scalars(of_benchmark))
+    if strange := [each for each in submissions if each not in known]:
+        raise NotFound(f"{benchmark_id} has no submission {strange[0][:40]!r}.", "Check the id and the benchmark.")
 
 
 def _shares(sizes: Mapping[str, int], size: int) -> dict[str, int]:

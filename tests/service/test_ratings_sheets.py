@@ -83,6 +83,16 @@ def test_nothing_left_to_rate(services: Services, submission: Submission) -> Non
         draw([Candidate(b"a", 0, "a", "p")], "some", 1, {}, 0)
 
 
+def test_a_sheet_takes_submissions_to_its_own_benchmark_only(
+    services: Services, submission: Submission, tmp_path: Path
+) -> None:
+    add_benchmark(services, tmp_path / "other", "other")
+    for named in ("nowhere", submission.id):
+        with pytest.raises(NotFound, match=named):
+            services.sheets.make("other", author="m", submissions=[named])
+    assert services.sheets.make("small", author="m", method="all", submissions=[submission.id]).population == 3
+
+
 def test_rare_strata_are_drawn_more_often_and_the_probabilities_say_so() -> None:
     population = [Candidate(bytes([at]), at, "a", "p") for at in range(100)]
     names = {c.triple: "judge yes, match no" if c.position < 10 else "both" for c in population}
