@@ -10,11 +10,9 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from core.errors import NotFound
 from core.tables import RaterExclusion, RatingBatch, RatingRow, RatingSheet
 from scorer.agreement_report import BatchAgreement
 from scorer.sheet_strata import strata
-from scorer.statistics.agreement import Agreement
 from server.bootstrap import Services
 from submissions.ratings import Preview
 from submissions.ratings.export import export_labels, export_ratings
@@ -86,8 +84,8 @@ def agreement_document(found: BatchAgreement) -> dict[str, Any]:
     """Agreement on the whole and per question type, and the raters' accuracy in a qualification batch."""
     return {
         "batch": found.batch.id,
-        "overall": _agreement(found.overall),
-        "by_type": {name: _agreement(each) for name, each in found.by_type.items()},
+        "overall": asdict(found.overall),
+        "by_type": {name: asdict(each) for name, each in found.by_type.items()},
         "accuracy": [asdict(share) for share in found.accuracy],
     }
 
@@ -110,17 +108,6 @@ def drawn(
     return services.sheets.make(
         chosen, author=author, method=method, size=size, submissions=submissions, strata=known, seed=seed
     )
-
-
-def number(text: str, of: str) -> int:
-    """The number of a thing in an address. Raises `NotFound`."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise NotFound(f"There is no {of} {text[:20]!r}.")
-    return int(text)
-
-
-def _agreement(found: Agreement) -> dict[str, Any]:
-    return asdict(found)
 
 
 def _batch(batch: RatingBatch, ratings: int, triples: int, raters: int) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from core.tables import Team, Token
 from core.tables.base import utc_now
 from server import teams
 from server.access import only, public
+from server.addresses import number
 from server.api.account_schemas import AliasIn, MeOut, NewTokenOut, SecretOut, TeamIn, TokenIn, TokenOut, TokensOut
 from server.api.documents import answers
 from server.context import services, signed_in
 from server.limits import limited
-from server.ratings import number
 from submissions import quotas
 
 bp = APIBlueprint("account", __name__, tag="Account")

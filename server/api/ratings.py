@@ -12,6 +12,7 @@ from core.tables import RatingBatch, RatingSheet
 from scorer.agreement_report import batch_agreement
 from server import ratings as documents
 from server.access import only
+from server.addresses import number
 from server.api.documents import answers
 from server.api.rating_schemas import (
     AgreementOut,
@@ -89,7 +90,7 @@ def export(query_data: dict[str, str]) -> Response:
 @answers(bp, 403, 404, 409)
 def revoke(batch_id: str) -> dict[str, Any]:
     """Take a batch out of every label; its rows stay"""
-    return _shown(services().ratings.revoke(documents.number(batch_id, "rating batch"), signed_in().team))
+    return _shown(services().ratings.revoke(number(batch_id, "rating batch"), signed_in().team))
 
 
 @bp.post("/<batch_id>/close")
@@ -98,7 +99,7 @@ def revoke(batch_id: str) -> dict[str, Any]:
 @answers(bp, 403, 404, 409)
 def close(batch_id: str) -> dict[str, Any]:
     """Let a batch that raters work on count as it is"""
-    return _shown(services().assignments.close(documents.number(batch_id, "rating batch")))
+    return _shown(services().assignments.close(number(batch_id, "rating batch")))
 
 
 @bp.get("/<batch_id>/agreement")
@@ -108,7 +109,7 @@ def close(batch_id: str) -> dict[str, Any]:
 def agreement(batch_id: str) -> dict[str, Any]:
     """Krippendorff's alpha, ties, and each rater against the majority or the known answers"""
     with services().database.reading() as session:
-        found = batch_agreement(session, documents.number(batch_id, "rating batch"))
+        found = batch_agreement(session, number(batch_id, "rating batch"))
         return documents.agreement_document(found)
 
 
@@ -161,7 +162,7 @@ def sheet(json_data: dict[str, Any]) -> RatingSheet:
 def sheet_download(sheet_id: str, query_data: dict[str, str]) -> Response:
     """A sheet for raters to fill in"""
     data = io.BytesIO()
-    services().sheets.write(documents.number(sheet_id, "rating sheet"), query_data["kind"], data)
+    services().sheets.write(number(sheet_id, "rating sheet"), query_data["kind"], data)
     return attachment(data.getvalue(), f"sheet-{sheet_id}.{query_data['kind']}")
 
 
@@ -171,7 +172,7 @@ def sheet_download(sheet_id: str, query_data: dict[str, str]) -> Response:
 @answers(bp, 403, 404, 409)
 def sheet_open(sheet_id: str) -> dict[str, Any]:
     """Give a sheet to the raters on the rater page"""
-    return _shown(services().assignments.open(documents.number(sheet_id, "rating sheet"), signed_in().team))
+    return _shown(services().assignments.open(number(sheet_id, "rating sheet"), signed_in().team))
 
 
 def _shown(batch: RatingBatch) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from core.errors import Conflict
 from core.tables import Team
 from server import auth, history
 from server.access import only
+from server.addresses import number
 from server.api.account_schemas import DeletedOut, LogOut, LogQuery, NewTeamIn, SecretOut, TeamsOut
 from server.api.documents import answers
 from server.context import services, signed_in
 from server.deletion import Deleted, delete_team
-from server.ratings import number
 
 bp = APIBlueprint("teams", __name__, tag="Maintenance")
 

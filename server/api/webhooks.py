@@ -9,11 +9,11 @@ from apiflask import APIBlueprint
 from core.tables import Webhook, WebhookDelivery
 from server import webhooks
 from server.access import SUBMITTERS, only
+from server.addresses import number
 from server.api.account_schemas import DeliveriesOut, DeliveryOut, NewWebhookOut, WebhookIn, WebhooksOut
 from server.api.documents import answers
 from server.context import services, signed_in
 from server.limits import limited
-from server.ratings import number
 
 bp = APIBlueprint("webhooks", __name__, url_prefix="/webhooks", tag="Webhooks")
 

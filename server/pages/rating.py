@@ -10,8 +10,8 @@ from werkzeug.wrappers import Response
 
 from core.errors import AqaError, Conflict, InvalidInput
 from server.access import only
+from server.addresses import number
 from server.context import services, signed_in
-from server.ratings import number
 from submissions.ratings import Task
 
 bp = APIBlueprint("rating", __name__, url_prefix="/rate", enable_openapi=False)

@@ -14,6 +14,7 @@ from core.errors import AqaError, InvalidInput
 from scorer.agreement_report import batch_agreement
 from server import ratings as documents
 from server.access import only
+from server.addresses import number
 from server.context import services, signed_in
 from server.downloads import attachment
 from submissions.ratings import Preview
@@ -59,7 +60,7 @@ def send() -> tuple[str, int] | str | Redirect:
 def one(batch_id: str) -> str:
     """One batch: what it is, how far its raters agree, and who counts."""
     with services().database.reading() as session:
-        found = batch_agreement(session, documents.number(batch_id, "rating batch"))
+        found = batch_agreement(session, number(batch_id, "rating batch"))
         [batch] = documents.batch_documents(session, [found.batch])
     out = {row.rater for row in services().raters.history(batch["benchmark"]) if row.restored_at is None}
     return render_template("rating_batch.html", batch=batch, agreement=documents.agreement_document(found), out=out)
@@ -69,7 +70,7 @@ def one(batch_id: str) -> str:
 @only("maintainer")
 def revoke(batch_id: str) -> Redirect:
     """Take a batch out of every label."""
-    services().ratings.revoke(documents.number(batch_id, "rating batch"), signed_in().team)
+    services().ratings.revoke(number(batch_id, "rating batch"), signed_in().team)
     return redirect(url_for(".one", batch_id=batch_id), 303)
 
 
@@ -77,7 +78,7 @@ def revoke(batch_id: str) -> Redirect:
 @only("maintainer")
 def close(batch_id: str) -> Redirect:
     """Let a batch that raters work on count as it is."""
-    services().assignments.close(documents.number(batch_id, "rating batch"))
+    services().assignments.close(number(batch_id, "rating batch"))
     return redirect(url_for(".one", batch_id=batch_id), 303)
 
 
@@ -99,7 +100,7 @@ def draw() -> tuple[str, int] | Response:
     """Draw a sheet and download it, or give it to the raters."""
     try:
         size, method = request.form.get("size", "").strip(), request.form.get("method", "all")
-        amount = documents.number(size, "sheet of the size") if size else None
+        amount = number(size, "sheet of the size") if size else None
         sheet = documents.drawn(services(), signed_in().team, _benchmark(), method, amount, 0, [])
         if request.form.get("do") == "open":
             batch = services().assignments.open(sheet.id, signed_in().team)

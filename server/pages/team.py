@@ -14,9 +14,9 @@ from core.tables import Team
 from core.tables.base import utc_now
 from server import auth, teams, webhooks
 from server.access import SUBMITTERS, only, public
+from server.addresses import number
 from server.context import services, signed_in
 from server.limits import limited
-from server.ratings import number
 from submissions import quotas
 
 bp = APIBlueprint("team", __name__, enable_openapi=False)
