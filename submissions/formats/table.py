@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from core.records import Place, Report
+from core.records import Report
 from submissions.formats.columns import Columns
 from submissions.formats.csv_rows import delimited_kind, read_csv
 from submissions.formats.decode import read_bytes, unpack, utf8
@@ -29,11 +29,6 @@ class Table:
     header: tuple[str, ...]
     rows: list[TableRow]
     report: Report
-
-    @property
-    def problems(self) -> tuple[Place, ...]:
-        """Every place that makes the file unreadable, up to 1,000."""
-        return self.report.places
 
 
 def read_table(stream: BinaryIO, name: str, limits: Limits, columns: Sequence[str] | None = None) -> Table:

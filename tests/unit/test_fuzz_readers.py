@@ -93,7 +93,7 @@ def test_what_is_written_comes_back(kind: str, packed: bool, cells: list[tuple[s
     table = read_table(io.BytesIO(gzip.compress(data) if packed else data), f"a.{kind}", Limits(ratio=10_000))
     nul = any("\0" in text for each in cells for text in each)
     if nul or halves:
-        assert {place.kind for place in table.problems} <= {"nul_byte", "lone_surrogate"}
+        assert {place.kind for place in table.report.places} <= {"nul_byte", "lone_surrogate"}
         assert not table.report.accepted
     else:
         assert table.report.fatal == ()
