@@ -124,9 +124,9 @@ class Inbox:
             return Outcome(path, number, "waiting", reason=missing)
         try:
             return Outcome(path, number, "taken", submission=self._take(waiting, team_id).id)
-        except (Unavailable, OverQuota) as error:
-            if isinstance(error, Unavailable):
-                raise
+        except Unavailable:
+            raise
+        except OverQuota as error:
             return Outcome(path, number, "waiting", reason=f"{error.message} {error.hint}".strip())
         except IntegrityError:
             return Outcome(path, number, "waiting", reason="Another poller took it at the same moment.")
