@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from core import templates
@@ -39,7 +39,7 @@ class Gathered:
             if 0 < positive < len(ratings):
                 message = f"{positive} of {len(ratings)} rows with this triple are rated Y; the majority is kept."
                 findings.warn("rating_differs", message, first.row, excerpt(first.answer))
-            labels.append(_with(first, 2 * positive > len(ratings), positive, len(ratings)))
+            labels.append(_merged(first, positive, len(ratings)))
         return labels
 
 
@@ -133,13 +133,11 @@ def _rating(row: ReleasedRow, position: int, passage_id: str, positive: bool) ->
     return Rating(row.row, position, row.answer, passage_id, triple, near, "", None, None, positive, system=row.system)
 
 
-def _with(rating: Rating, positive: bool, yes: int, rows: int) -> Rating:
+def _merged(first: Rating, yes: int, rows: int) -> Rating:
+    """The strict majority of all rows with the first one's triple."""
     if rows == 1:
-        return rating
-    return Rating(
-        rating.row, rating.position, rating.answer, rating.passage_id, rating.triple, rating.near, "", None, None,
-        positive, system="", note=f"{yes} of {rows} rows of the release",
-    )  # fmt: skip
+        return first
+    return replace(first, positive=2 * yes > rows, system="", note=f"{yes} of {rows} rows of the release")
 
 
 def _batches(rows: Iterable[ReleasedRow]) -> Iterator[Sequence[ReleasedRow]]:
