@@ -18,11 +18,8 @@ def check(
     """Compare a judge with the T5-11B scores that the paper released: agreement, correlation, flips."""
     from dataclasses import asdict
 
-    import orjson
-    from rich.table import Table
-
     from scorer import judge_check, judges
-    from server.cli.console import progress, stdout
+    from server.cli.console import print_json, progress, stdout, table
     from server.cli.wiring import services
 
     wired = services()
@@ -32,9 +29,7 @@ def check(
             wired.database, wired.benchmarks, benchmark, loaded, limit, seed, wired.settings.judge_chunk, tell
         )
     if as_json:
-        stdout().print(
-            orjson.dumps({"judge": loaded.signature, **asdict(found)}).decode(), markup=False, soft_wrap=True
-        )
+        print_json({"judge": loaded.signature, **asdict(found)})
         return
     console = stdout()
     console.print(f"{loaded.title} against the released T5-11B scores, {found.pairs:,} pairs", markup=False)
@@ -43,12 +38,11 @@ def check(
     )
     console.print(f"Correlation of p: Pearson {_number(found.pearson)}, Spearman {_number(found.spearman)}")
     if found.flips and flips:
-        table = Table(
-            "Question", "Answer", "released p", "this judge's p", title=f"{len(found.flips):,} flips, widest first"
-        )
+        numbers = ("Released p", "This judge's p")
+        shown = table(f"{len(found.flips):,} flips, widest first", "Question", "Answer", *numbers, right=numbers)
         for flip in found.flips[:flips]:
-            table.add_row(flip.question, flip.answer, f"{flip.released:.3f}", f"{flip.judge:.3f}")
-        console.print(table, markup=False)
+            shown.add_row(flip.question, flip.answer, f"{flip.released:.3f}", f"{flip.judge:.3f}")
+        console.print(shown)
 
 
 def _number(value: float | None) -> str:
