@@ -234,30 +234,17 @@ def _print_run(row: RunRow) -> None:
 
 def _run_as_dict(row: RunRow) -> dict[str, Any]:
     fields = (
-        "id",
-        "system",
-        "benchmark_id",
-        "state",
-        "stage",
-        "progress",
-        "reason",
-        "plan",
-        "details",
-        "submission_id",
-    )
+        "id", "system", "benchmark_id", "state", "stage", "progress", "reason", "plan", "details", "submission_id",
+    )  # fmt: skip
     return {name: getattr(row, name) for name in fields}
 
 
 def _as_dict(name: str) -> dict[str, Any]:
-    from dataclasses import asdict
-
     from systems.catalog import find
 
     config = find(name)
-    about = {key: value for key, value in asdict(config).items() if key not in config.components()}
-    about = {
-        key: about[key] for key in ("name", "title", "architecture", "supervision", "uses_autoais", "source", "notes")
-    }
+    shown = ("name", "title", "architecture", "supervision", "uses_autoais", "source", "notes")
+    about = {name: getattr(config, name) for name in shown}
     components = {
         field: {"value": value, "origin": config.mark(field), "why": (config.inferred or {}).get(field)}
         for field, value in config.components().items()
