@@ -6,6 +6,7 @@ from apiflask import Schema, fields
 from apiflask.validators import Length, OneOf, Range
 from marshmallow import RAISE
 
+from core import tabular
 from server.api.schemas import ReportBody
 from submissions.ratings.sheets import METHODS
 
@@ -123,7 +124,7 @@ class ExportQuery(Schema):
 
     benchmark = fields.String(required=True, validate=Length(max=64))
     what = fields.String(load_default="labels", validate=OneOf(["labels", "ratings"]))
-    kind = fields.String(load_default="csv", validate=OneOf(["csv", "jsonl", "parquet"]))
+    kind = fields.String(load_default="csv", validate=OneOf(tabular.KINDS))
 
 
 class AgreementOut(Schema):
@@ -201,4 +202,4 @@ class SheetOut(Schema):
 class SheetQuery(Schema):
     """As what kind of file."""
 
-    kind = fields.String(load_default="csv", validate=OneOf(["csv", "jsonl", "parquet"]))
+    kind = fields.String(load_default="csv", validate=OneOf(tabular.KINDS))

@@ -7,6 +7,8 @@ from apiflask.validators import Length, OneOf
 from marshmallow import EXCLUDE, RAISE
 
 from core.architectures import ARCHITECTURES
+from leaderboard import exports
+from server import results
 
 
 class PlaceOut(Schema):
@@ -139,7 +141,7 @@ class EntriesQuery(Schema):
 class DownloadQuery(Schema):
     """Which form of the scored outputs."""
 
-    kind = fields.String(load_default="jsonl", validate=OneOf(["csv", "jsonl", "parquet", "manifest"]))
+    kind = fields.String(load_default="jsonl", validate=OneOf(results.KINDS))
 
 
 class TemplateQuery(Schema):
@@ -210,7 +212,7 @@ class BoardQuery(Schema):
 class BoardDownloadQuery(BoardQuery):
     """Which board, and as which type of file."""
 
-    kind = fields.String(load_default="csv", validate=OneOf(["csv", "json", "parquet"]))
+    kind = fields.String(load_default="csv", validate=OneOf(exports.KINDS))
 
 
 class BoardOut(Schema):
