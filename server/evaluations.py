@@ -123,7 +123,7 @@ def _ranges(keys: list[bytes], size: int) -> Iterator[tuple[bytes, bytes]]:
 
 def _siblings(session: Session, parent: int | None) -> Counter[str]:
     rows = session.execute(select(Job.state, func.count()).where(Job.parent == parent).group_by(Job.state))
-    return Counter(dict(rows.tuples().all()))
+    return Counter(dict(rows.all()))
 
 
 def _under_way(session: Session, submission_id: str) -> bool:

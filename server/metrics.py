@@ -89,7 +89,7 @@ class _FromDatabase:
 
         with self._services.database.reading() as session:
             states = overview(session)
-            tallies = dict(session.execute(select(Tally.name, Tally.value)).tuples().all())
+            tallies = dict(session.execute(select(Tally.name, Tally.value)).all())
         jobs = GaugeMetricFamily("aqa_jobs", "Jobs by queue and state.", labels=["queue", "state"])
         age = GaugeMetricFamily("aqa_oldest_job_seconds", "Age of the oldest waiting job.", labels=["queue"])
         paused = GaugeMetricFamily("aqa_queue_paused", "1 where a queue is paused.", labels=["queue"])

@@ -14,6 +14,7 @@ from pathlib import Path
 from core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
+AQA_WORKER = "from server.cli import main; main()"
 
 
 def environment(settings: Settings, **more: object) -> dict[str, str]:
@@ -23,9 +24,11 @@ def environment(settings: Settings, **more: object) -> dict[str, str]:
 
 
 @contextmanager
-def working(settings: Settings, log: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def working(
+    settings: Settings, log: Path, *arguments: str, code: str = AQA_WORKER
+) -> Iterator[subprocess.Popen[bytes]]:
     """A worker for the time of the block, in a process group of its own that is killed at the end."""
-    command = [sys.executable, "-c", "from server.cli import main; main()", "worker", *arguments]
+    command = [sys.executable, "-c", code, "worker", *arguments]
     with log.open("ab") as file:
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment(settings), stdout=file, stderr=file, start_new_session=True

@@ -87,6 +87,29 @@ def test_several_processes_poll_and_stop(settings: Settings, tmp_path: Path) -> 
     services.database.engine.dispose()
 
 
+@pytest.mark.parametrize("broker", [True, False])
+def test_a_job_that_outlasts_the_grace_time_is_given_back(
+    settings: Settings, redis_server: RedisServer, tmp_path: Path, broker: bool
+) -> None:
+    url = redis_server.url if broker else ""
+    services = build(dataclasses.replace(settings, broker_url=url, grace_seconds=1.0, lease_seconds=300))
+    add_benchmark(services, tmp_path / "files")
+    submit(services, add_team(services))
+    log = tmp_path / "log"
+
+    def job() -> Job:
+        with services.database.reading() as session:
+            return session.scalars(select(Job)).one()
+
+    with working(services.settings, log, code="from tests.fault_parts import stubborn; stubborn()") as worker:
+        wait_until(lambda: job().state == "running", 60, "taking the job", log)
+        worker.send_signal(signal.SIGTERM)
+        worker.wait(30)
+        given_back = job()
+    assert (given_back.state, given_back.attempt, given_back.lease_until) == ("queued", 0, None), log.read_text()
+    services.database.engine.dispose()
+
+
 def test_only_redis_gets_the_options_of_redis() -> None:
     assert transport_options("redis://h/0")["unacked_restore_interval"] == 2
     assert transport_options("amqp://h") == transport_options("sqs://") == {}
