@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from core.records import Pair, Passage
+
+_STATEMENT = re.compile(r"The answer to the question '(.*)' is '(.*)'", re.DOTALL)
 
 
 def hypothesis(question: str, answer: str) -> str:
     """The statement to be entailed, as in AQA's released script."""
     return f"The answer to the question '{question}' is '{answer}'"
+
+
+def question_and_answer(hypothesis: str) -> tuple[str, str] | None:
+    """What a statement made by `hypothesis` was made of; None for any other text."""
+    found = _STATEMENT.fullmatch(hypothesis)
+    return None if found is None else (found[1], found[2])
 
 
 def premise(passage: Passage) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import select
 
-from core import templates
 from core.benchmark import Benchmarks
 from core.database import Database
 from core.errors import NotFound
@@ -18,9 +17,9 @@ from core.records import Pair
 from core.tables import Submission
 from core.text import pair_key
 from scorer.judges import released
+from scorer.judges.verdict import THRESHOLD
 from scorer.judgments import JudgmentCache, lookup
-from scorer.metrics.autoais import THRESHOLD
-from scorer.metrics.reasons import unattributable
+from scorer.scoring import pairs_of
 from scorer.stored import read_predictions
 
 
@@ -106,11 +105,8 @@ def _released_pairs(database: Database, benchmarks: Benchmarks, benchmark_id: st
     found: dict[bytes, Pair] = {}
     with database.reading() as session:
         for submission_id in session.scalars(select(Submission.id).where(Submission.benchmark_id == benchmark_id)):
-            due = [p for p in read_predictions(session, submission_id) if unattributable(p) is None]
-            passages = corpus.passages(p.passage_id for p in due if p.passage_id)
-            for p in due:
-                pair = templates.qa_pair(benchmark.questions[p.position].text, p.answer, passages[p.passage_id or ""])
-                found[pair_key(pair.premise, pair.hypothesis)] = pair
+            pairs, _ = pairs_of(benchmark, corpus, read_predictions(session, submission_id))
+            found |= {pair_key(pair.premise, pair.hypothesis): pair for pair in pairs.values()}
     return found
 
 

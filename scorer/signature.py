@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.benchmark import Benchmark
 from core.ports import Judge, Metric
 from core.text import hash_key
-from scorer.metrics.autoais import THRESHOLD
+from scorer.judges.verdict import THRESHOLD
 
 
 @dataclass(frozen=True, slots=True)

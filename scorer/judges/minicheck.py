@@ -9,8 +9,8 @@ from core.errors import InvalidInput
 from core.records import Judgment, Pair
 from scorer.judges.options import Options
 from scorer.judges.t5_model import T5Model
-from scorer.judges.t5_nli import flags
 from scorer.judges.tokens import encode, label_id
+from scorer.judges.verdict import flags, label
 
 DEFAULT = "lytang/MiniCheck-Flan-T5-Large"
 
@@ -48,7 +48,7 @@ class MiniCheck:
         judgments: dict[int, Judgment] = {}
         for batch, logits in self.model.first_logits(rows):
             for row, p in zip(batch, logits[:, self._labels].softmax(-1)[:, 1].tolist(), strict=True):
-                judgments[row] = Judgment(p, "1" if p >= 0.5 else "0", flags(p, cut[row]))
+                judgments[row] = Judgment(p, label(p), flags(p, cut[row]))
         return [judgments[row] for row in range(len(pairs))]
 
     @cached_property

@@ -15,8 +15,8 @@ from scorer.judges.checkpoints import fetch, resolve
 from scorer.judges.options import Options
 from scorer.judges.pair_template import PairTemplate, learn
 from scorer.judges.placement import place
-from scorer.judges.t5_nli import flags
 from scorer.judges.tokens import encode
+from scorer.judges.verdict import flags
 
 CPU_BUDGET, GPU_BUDGET = 1024, 16384
 ENTAILED = frozenset({"entailment", "entail", "entailed", "entails"})

@@ -6,28 +6,31 @@ A weak stand-in for the paper's T5-11B judge; `docs/judges/small.md` says what i
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby
 
 from core.errors import InvalidInput
 from core.records import Judgment, Pair
+from core.templates import question_and_answer
 from scorer.judges import small_encoder, small_model
 from scorer.judges.options import Options
 from scorer.judges.small_encoder import Encoder, Tokens
 from scorer.judges.small_features import canonical, claim_features, qa_features
 from scorer.judges.small_model import Fitted
 from scorer.judges.small_text import condense
+from scorer.judges.verdict import label, near
 
-NEAR = 0.02
-_STATEMENT = re.compile(r"The answer to the question '(.*)' is '(.*)'", re.DOTALL)
+PAIRS_AT_ONCE, CHARACTERS_AT_ONCE = 512, 200_000
+"""Pairs, and characters of their questions and claims, whose token vectors are in memory together."""
 
 
 class Small:
     """Judges (question, answer, passage) and bare (premise, claim) pairs, each by its own fitted model.
 
-    A pair's score depends on its premise, question and answer (or claim) alone: nothing is batched. Where only the
-    hypothesis is given, question and answer are read from it.
+    A pair's score depends on its premise, question and answer (or claim) alone. Where only the hypothesis is given,
+    question and answer are read from it.
     """
 
     key = "small"
@@ -45,48 +48,81 @@ class Small:
         self.signature = f"judge:small@{fitted.version}+{fitted.digest[:12]}|tmpl:aqa"
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment]:
-        """Judgments in the order of `pairs`; a premise that several pairs share is encoded once."""
-        groups: dict[str, list[int]] = {}
-        texts: list[tuple[str, bool]] = []
-        for k, pair in enumerate(pairs):
-            texts.append(condense(pair.premise, pair.hypothesis))
-            groups.setdefault(texts[k][0], []).append(k)
+        """Judgments in the order of `pairs`; what several pairs share is encoded once."""
+        readings = [_reading(pair) for pair in pairs]
+        order = sorted(range(len(pairs)), key=lambda k: readings[k].premise)
         found: dict[int, Judgment] = {}
-
-        def run(group: tuple[str, list[int]]) -> list[tuple[int, Judgment]]:
-            premise = self._encoder.encode(group[0])
-            return [(k, self._judgment(pairs[k], premise, texts[k][1])) for k in group[1]]
-
         with ThreadPoolExecutor(self._threads) as pool:
-            for judged in pool.map(run, groups.items()):
-                found.update(judged)
+            for part in _parts(order, readings):
+                texts = sorted({text for k in part for text in readings[k].texts})
+                known = dict(zip(texts, self._encoder.encode_all(texts, pool.map), strict=True))
+
+                def run(group: list[int], known: dict[str, Tokens] = known) -> list[tuple[int, Judgment]]:
+                    premise = self._encoder.encode(readings[group[0]].premise)
+                    return [(k, self._judgment(readings[k], known, premise)) for k in group]
+
+                groups = [list(group) for _, group in groupby(part, key=lambda k: readings[k].premise)]
+                for judged in pool.map(run, groups):
+                    found.update(judged)
         return [found[k] for k in range(len(pairs))]
 
-    def _judgment(self, pair: Pair, premise: Tokens, condensed: bool) -> Judgment:
-        flags = ["passage-condensed"] if condensed else []
-        parts = _question_and_answer(pair)
-        if not len(premise) or (pair.passage is not None and not pair.passage.text.strip()):
+    def _judgment(self, reading: _Reading, known: dict[str, Tokens], premise: Tokens) -> Judgment:
+        flags = ["passage-condensed"] if reading.condensed else []
+        if reading.blank or not len(premise):
             return Judgment(0.0, "0", (*flags, "no-passage"))
-        p = self._claim(pair.hypothesis, premise) if parts is None else self._qa(*parts, premise)
+        p = self._probability(reading, known, premise)
         if p is None:
-            return Judgment(0.0, "0", (*flags, "no-claim" if parts is None else "no-answer"))
-        if abs(p - 0.5) <= NEAR:
-            flags.append("near-threshold")
-        return Judgment(p, "1" if p >= 0.5 else "0", tuple(flags))
+            return Judgment(0.0, "0", (*flags, "no-claim" if reading.question is None else "no-answer"))
+        return Judgment(p, label(p), (*flags, *near(p)))
 
-    def _claim(self, claim: str, premise: Tokens) -> float | None:
-        tokens = self._encoder.encode(claim)
-        return self._fitted.claim.probability(claim_features(tokens, premise)) if len(tokens) else None
-
-    def _qa(self, question: str, answer: str, premise: Tokens) -> float | None:
-        question, answer = canonical(question), answer.strip()
-        asked = self._encoder.encode(question)
-        if not any(c.isalnum() for c in answer):
+    def _probability(self, reading: _Reading, known: dict[str, Tokens], premise: Tokens) -> float | None:
+        """None where there is no claim or no answer."""
+        if reading.question is not None and not any(c.isalnum() for c in reading.claim):
             return None
-        if not len(asked):
-            return self._claim(answer, premise)
-        stated = self._encoder.encode(f"{question} {answer}")
-        return self._fitted.qa.probability(qa_features(question, answer, asked, stated, premise))
+        asked, stated = (known[text] for text in reading.texts)
+        if len(asked):
+            features = qa_features(reading.question or "", reading.claim, asked, stated, premise)
+            return self._fitted.qa.probability(features)
+        return self._fitted.claim.probability(claim_features(stated, premise)) if len(stated) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What is read of a pair: `claim` is the answer where there is a question (canonical), else the whole claim."""
+
+    premise: str
+    condensed: bool
+    blank: bool
+    question: str | None
+    claim: str
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The question, and what is stated."""
+        return self.question or "", f"{self.question} {self.claim}" if self.question else self.claim
+
+
+def _reading(pair: Pair) -> _Reading:
+    premise, condensed = condense(pair.premise, pair.hypothesis)
+    blank = pair.passage is not None and not pair.passage.text.strip()
+    parts = _question_and_answer(pair)
+    if parts is None:
+        return _Reading(premise, condensed, blank, None, pair.hypothesis)
+    return _Reading(premise, condensed, blank, canonical(parts[0]), parts[1].strip())
+
+
+def _parts(order: list[int], readings: list[_Reading]) -> Iterator[list[int]]:
+    """Runs of pairs whose questions and claims fit into memory together."""
+    part: list[int] = []
+    size = 0
+    for k in order:
+        part.append(k)
+        size += sum(map(len, readings[k].texts))
+        if len(part) == PAIRS_AT_ONCE or size >= CHARACTERS_AT_ONCE:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 def _cores() -> int:
@@ -97,8 +133,7 @@ def _cores() -> int:
 def _question_and_answer(pair: Pair) -> tuple[str, str] | None:
     if pair.question is not None and pair.answer is not None:
         return pair.question, pair.answer
-    statement = _STATEMENT.fullmatch(pair.hypothesis)
-    return None if statement is None else (statement[1], statement[2])
+    return question_and_answer(pair.hypothesis)
 
 
 def load(source: str, options: Options) -> Small:

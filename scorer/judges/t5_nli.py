@@ -13,9 +13,9 @@ from core.templates import t5_input
 from scorer.judges.options import Options
 from scorer.judges.t5_model import T5Model
 from scorer.judges.tokens import encode
+from scorer.judges.verdict import flags
 
 TRUE = "google/t5_xxl_true_nli_mixture"
-THRESHOLD, NEAR = 0.5, 0.02
 GREEDY_TOKENS = 20
 """Tokens the released script's greedy decoding may take."""
 
@@ -89,11 +89,6 @@ class T5NLI:
             )
         text: str = self.model.tokenizer.decode(out[0], skip_special_tokens=True)
         return text
-
-
-def flags(p: float, premise_cut: bool) -> tuple[str, ...]:
-    """Remarks on a row: p within 0.02 of the threshold, where precision could turn it; a premise that was cut."""
-    return ("near-threshold",) * (abs(p - THRESHOLD) <= NEAR) + ("premise-cut",) * premise_cut
 
 
 def load(source: str, options: Options) -> T5NLI:

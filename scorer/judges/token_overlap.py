@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 from core.errors import InvalidInput
 from core.records import Judgment, Pair
+from core.templates import question_and_answer
 from scorer.judges.options import Options
+from scorer.judges.verdict import label
 
 VERSION = 1
 _WORD = re.compile(r"\w+")
-_STATEMENT = re.compile(r"The answer to the question '(.*)' is '(.*)'", re.DOTALL)
 _LIST = """
 a an and are as at be been but by can could did do does for from had has have he her his how i if in into is
 it its many may me might much my no not of on or our s shall she should so than that the their them then there
@@ -39,16 +40,16 @@ class TokenOverlap:
 
     def _judgment(self, pair: Pair) -> Judgment:
         p = overlap(pair.premise, pair.hypothesis)
-        return Judgment(p, "1" if p >= 0.5 else "0")
+        return Judgment(p, label(p))
 
 
 def overlap(premise: str, hypothesis: str) -> float:
     """Word overlap in [0, 1]: √(answer share × question share) of a QA statement, else its words' share."""
     present = frozenset(_words(premise))
-    statement = _STATEMENT.fullmatch(hypothesis)
+    statement = question_and_answer(hypothesis)
     if statement is None:
         return _share(_content(hypothesis), present, whole=hypothesis, premise=premise)
-    question, answer = statement.groups()
+    question, answer = statement
     answered = _share(_content(answer), present, whole=answer, premise=premise)
     asked = [word for word in _words(question) if word not in _FUNCTION_WORDS]
     if not asked:

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 
 from core.errors import AqaError
 from core.records import Item, Measured
+from scorer.judges.verdict import NEAR, THRESHOLD
 from scorer.metrics.reasons import unattributable
-
-THRESHOLD = 0.5
-NEAR = 0.02
 
 
 class AutoAis:

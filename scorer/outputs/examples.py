@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 from core.passage_text import rating_text
 from core.records import Item, Label
-from scorer.metrics.autoais import NEAR, THRESHOLD
+from scorer.judges.verdict import NEAR, THRESHOLD
 from scorer.metrics.reasons import unattributable
 from scorer.outputs.record import Outputs
 
