@@ -10,13 +10,14 @@ from core.architectures import ARCHITECTURES
 from core.errors import InvalidInput, NotFound
 from core.ports import Metric
 from core.tables import BenchmarkRow, ScoreRow
-from leaderboard.entries import read_entries, read_score_rows, synthetic_ratings
+from leaderboard.entries import read_entries, read_score_rows
 from leaderboard.ranking import ranks
 from leaderboard.recipes import columns_of, difference, judge_of, recipe_of
 from leaderboard.records import Board, Cell, Column, Entry, Group, Row
 from leaderboard.summary import summarise
 from scorer import metrics
 from scorer.statistics.ranks import Rank
+from submissions.labels import synthetic_ratings
 
 _RANKED_FIRST = ("ais", "autoais")
 _NOT_MEASURED = "This version was scored before the metric was added."

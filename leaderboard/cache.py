@@ -9,10 +9,11 @@ from typing import Generic, TypeVar
 
 from core.database import Database
 from leaderboard.board import assemble
-from leaderboard.entries import read_entries, synthetic_ratings
+from leaderboard.entries import read_entries
 from leaderboard.examples import METRICS, Table, table_of
 from leaderboard.ranking import read_many
 from leaderboard.records import Board
+from submissions.labels import synthetic_ratings
 
 _Value = TypeVar("_Value")
 

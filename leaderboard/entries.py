@@ -8,7 +8,7 @@ from dataclasses import fields
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
-from core.tables import EvaluationRow, RatingBatch, ScoreRow, Submission, System, Team
+from core.tables import EvaluationRow, ScoreRow, Submission, System, Team
 from core.tables.base import utc_now
 from leaderboard.records import Entry
 
@@ -49,14 +49,3 @@ def read_score_rows(session: Session, evaluation_ids: Sequence[int]) -> dict[int
         for row in session.scalars(select(ScoreRow).where(ScoreRow.evaluation_id.in_(wanted))):
             found[row.evaluation_id][row.metric] = row
     return found
-
-
-def synthetic_ratings(session: Session, benchmark_id: str) -> bool:
-    """True if a batch of ratings that counts was simulated."""
-    query = select(RatingBatch.id).where(
-        RatingBatch.benchmark_id == benchmark_id,
-        RatingBatch.synthetic,
-        RatingBatch.applied_at.is_not(None),
-        RatingBatch.revoked_at.is_(None),
-    )
-    return session.scalar(query.limit(1)) is not None

@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from core.tables import BenchmarkRow, EvaluationRow, Submission
-from leaderboard.entries import synthetic_ratings
 from scorer.outputs import Outputs, Source, from_stored, judge_name, scores_document, write_all, write_examples
 from scorer.stored import read_scores
 from server.auth import Identity
 from server.bootstrap import Services
 from server.entries import Entry, evaluated, find
+from submissions.labels import synthetic_ratings
 
 EXAMPLES = ("csv", "jsonl", "parquet")
 KINDS = (*EXAMPLES, "manifest")

@@ -124,6 +124,12 @@ def labels_stamp(session: Session, benchmark_id: str) -> tuple[int, ...]:
     return (*session.execute(batches).one(), *session.execute(raters).one())
 
 
+def synthetic_ratings(session: Session, benchmark_id: str) -> bool:
+    """True if a batch that makes labels was simulated."""
+    query = select(RatingBatch.id).where(RatingBatch.benchmark_id == benchmark_id, RatingBatch.synthetic)
+    return session.scalar(query.where(*batch_counts()).limit(1)) is not None
+
+
 def raters_per_item(session: Session, benchmark_id: str) -> int:
     """How many raters each triple of the benchmark is to have."""
     return session.scalars(select(BenchmarkRow.raters_per_item).where(BenchmarkRow.id == benchmark_id)).one()

@@ -6,21 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
-
-from core import templates
 from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
 from core.errors import Conflict, NotFound
-from core.records import Item, Judgment, Passage, Prediction, Score
-from core.tables import EvaluationRow, RatingBatch, Submission
+from core.records import Item, Judgment, Pair, Passage, Score
+from core.tables import EvaluationRow, Submission
 from core.text import pair_key
 from scorer import judgments
-from scorer.metrics.reasons import unattributable
-from scorer.scoring import Evaluation, Values, items_of
+from scorer.scoring import Evaluation, Values, items_of, pairs_of
 from scorer.stored import read_predictions, read_scores, read_values
-from submissions.labels import labels_for
+from submissions.labels import labels_for, synthetic_ratings
 
 PER_QUESTION = ("em", "f1", "autoais_p", "autoais")
 
@@ -49,7 +44,7 @@ def from_evaluation(
     """The outputs of predictions that were just scored."""
     values = {key: found.values[key] for key in PER_QUESTION}
     with database.reading() as session:
-        synthetic = _synthetic(session, benchmark)
+        synthetic = benchmark.synthetic or synthetic_ratings(session, benchmark.id)
     return Outputs(
         benchmark, digest, found.judge, found.signature, found.scores, found.items, found.passages, values, report,
         synthetic,
@@ -70,10 +65,9 @@ def from_stored(database: Database, benchmarks: Benchmarks, submission_id: str) 
         scores = read_scores(session, evaluation.id)
         values = {key: read_values(session, evaluation.id, key) for key in PER_QUESTION}
         labels = labels_for(session, benchmark.id, predictions)
-        synthetic = _synthetic(session, benchmark)
-    due = [p for p in predictions if unattributable(p) is None]
-    passages = benchmarks.corpus(benchmark).passages(p.passage_id for p in due if p.passage_id is not None)
-    judged = _judged(database, benchmark, evaluation.judge, due, passages)
+        synthetic = benchmark.synthetic or synthetic_ratings(session, benchmark.id)
+    pairs, passages = pairs_of(benchmark, benchmarks.corpus(benchmark), predictions)
+    judged = _judged(database, evaluation.judge, pairs)
     items = items_of(benchmark, predictions, labels, judged)
     return Outputs(
         benchmark, submission.digest, evaluation.judge, evaluation.signature, scores, items, passages, values,
@@ -81,22 +75,7 @@ def from_stored(database: Database, benchmarks: Benchmarks, submission_id: str) 
     )  # fmt: skip
 
 
-def _synthetic(session: Session, benchmark: Benchmark) -> bool:
-    simulated = select(RatingBatch.id).where(
-        RatingBatch.benchmark_id == benchmark.id,
-        RatingBatch.synthetic,
-        RatingBatch.applied_at.is_not(None),
-        RatingBatch.revoked_at.is_(None),
-    )
-    return benchmark.synthetic or session.scalar(simulated.limit(1)) is not None
-
-
-def _judged(
-    database: Database, benchmark: Benchmark, judge: str, due: list[Prediction], passages: Mapping[str, Passage]
-) -> dict[int, Judgment]:
-    keys = {}
-    for p in due:
-        pair = templates.qa_pair(benchmark.questions[p.position].text, p.answer, passages[p.passage_id or ""])
-        keys[p.position] = pair_key(pair.premise, pair.hypothesis)
+def _judged(database: Database, judge: str, pairs: Mapping[int, Pair]) -> dict[int, Judgment]:
+    keys = {position: pair_key(pair.premise, pair.hypothesis) for position, pair in pairs.items()}
     known = judgments.lookup(database, judge, list(keys.values()))
     return {position: known[key] for position, key in keys.items() if key in known}
