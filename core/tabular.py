@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from core.errors import InvalidInput
 
@@ -24,6 +24,21 @@ def escape_formula(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
+def csv_writer(text: TextIO) -> Any:
+    """A writer of rows that end in LF; a lone CR in a field is quoted too, since readers take it for a row's end."""
+    return csv.writer(_LfRows(text), lineterminator="\r\n")
+
+
+class _LfRows:
+    """Ends with LF the rows that the csv module ends with CRLF; it quotes only what stands in its line end."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+
+    def write(self, row: str) -> None:
+        self._text.write(f"{row[:-2]}\n")
+
+
 def write_table(kind: str, columns: Mapping[str, str], rows: Iterable[tuple[Any, ...]], stream: BinaryIO) -> None:
     """Write rows under `columns` (name → text, integer, number or boolean); None is empty or null.
 
@@ -31,7 +46,7 @@ def write_table(kind: str, columns: Mapping[str, str], rows: Iterable[tuple[Any,
     """
     if kind == "csv":
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-        writer = csv.writer(text, lineterminator="\n")
+        writer = csv_writer(text)
         writer.writerow(columns)
         writer.writerows([escape_formula(v) if isinstance(v, str) else v for v in row] for row in rows)
         text.detach()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -12,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core.tabular import CSV_ESCAPE, escape_formula
+from core.tabular import CSV_ESCAPE, csv_writer, escape_formula
 from scorer.outputs.examples import COLUMNS, Example, examples
 from scorer.outputs.manifest import Source, manifest
 from scorer.outputs.record import Outputs
@@ -29,7 +28,7 @@ def write_jsonl(rows: Iterable[Example], stream: BinaryIO) -> None:
 def write_csv(rows: Iterable[Example], stream: BinaryIO) -> None:
     """RFC 4180 with LF; lists as JSON; formulas escaped (see `CSV_ESCAPE`)."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv_writer(text)
     writer.writerow(COLUMNS)
     writer.writerows([_cell(value) for value in astuple(row)] for row in rows)
     text.detach()
