@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.tables import Submission, System
+from core.tables import BenchmarkRow, Submission, System
 from systems.catalog import not_yet_run
 
 
@@ -24,9 +24,11 @@ class Waiting:
 
 
 def entered(session: Session, benchmark_id: str) -> set[str]:
-    """The names of the reference systems that have predictions on a benchmark which were not withdrawn."""
-    held = select(System.name).join(Submission).where(Submission.benchmark_id == benchmark_id)
-    return set(session.scalars(held.where(System.reference, Submission.withdrawn_at.is_(None))))
+    """The names of the reference systems that answered enough of a benchmark to be ranked and were not withdrawn."""
+    held = select(System.name).join(Submission).join(BenchmarkRow, BenchmarkRow.id == Submission.benchmark_id)
+    enough = Submission.coverage >= BenchmarkRow.minimum_coverage
+    here = (Submission.benchmark_id == benchmark_id, System.reference, Submission.withdrawn_at.is_(None), enough)
+    return set(session.scalars(held.where(*here)))
 
 
 def waiting(session: Session, benchmark_id: str) -> list[Waiting]:

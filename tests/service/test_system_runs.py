@@ -22,7 +22,7 @@ from server.bootstrap import Services
 from server.runs import RunPlan
 from server.worker import Worker
 from systems.catalog import catalog
-from tests.small_benchmark import NILE, OSLO, QUESTIONS, ROME, add_benchmark, add_team, submit
+from tests.small_benchmark import GOOD, NILE, OSLO, QUESTIONS, ROME, add_benchmark, add_team, submit
 
 ANSWERS = {
     "what is the capital of norway": "Oslo",
@@ -70,7 +70,7 @@ def test_a_run_reaches_the_board_by_the_same_door(services: Services, tmp_path: 
 
 
 def test_what_has_not_run_waits(services: Services, tmp_path: Path, answers: str) -> None:
-    """A stand-in does not take the name off the list; the very system does, a team's of the same name does not."""
+    """Only the very system takes its name off the list: no stand-in, no team's of the same name, no part of a run."""
     add_benchmark(services, tmp_path / "bench")
     with services.database.reading() as session:
         everything = waiting(session, "small")
@@ -82,6 +82,7 @@ def test_what_has_not_run_waits(services: Services, tmp_path: Path, answers: str
     submit(services, add_team(services), system="RTR-10")
     own = add_team(services, "reference")
     submit(services, own, system="RTR-4", reference=True)
+    submit(services, own, GOOD[:1], system="RTR-12", reference=True)
     Worker(services).run_until_idle()
     with services.database.reading() as session:
         left = [each.name for each in waiting(session, "small")]
