@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from core.errors import InvalidInput, NotFound
+from core.errors import InvalidInput, NotFound, Unavailable
 from core.ports import Blobs
 
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -23,7 +24,10 @@ class LocalBlobs:
         self.folder = folder
 
     def put(self, stream: BinaryIO) -> str:
-        """Store a stream; the file appears by rename after its bytes are on disk."""
+        """Store a stream; the file appears by rename after its bytes are on disk.
+
+        Raises `Unavailable` for a full disk.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha256()
         handle, name = tempfile.mkstemp(dir=self.folder, prefix="incoming-")
@@ -37,8 +41,10 @@ class LocalBlobs:
             target = self._path(digest.hexdigest())
             target.parent.mkdir(exist_ok=True)
             os.replace(name, target)
-        except BaseException:
+        except BaseException as error:
             Path(name).unlink(missing_ok=True)
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise Unavailable("There is no room for the file on our disk.", "Try again later.") from error
             raise
         return digest.hexdigest()
 

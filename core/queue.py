@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import case, event, func, or_, select, update
+from sqlalchemy import ColumnElement, case, event, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from core.database import Database
@@ -84,7 +84,7 @@ class Queue:
         """Create a job in the caller's transaction; it is announced only once that has committed."""
         now = self._clock()
         job = Job(kind=kind, subject=subject, queue=checked(queue), priority=priority, parent=parent)
-        job.not_before = job.announced_at = now
+        job.created_at = job.not_before = job.announced_at = now
         session.add(job)
         session.flush()
         self._announce_after(session, job)
@@ -100,10 +100,7 @@ class Queue:
                     Job.queue.in_(queues),
                     Job.queue.not_in(select(PausedQueue.queue)),
                     Job.attempt < self._attempts,
-                    or_(
-                        (Job.state == "queued") & (Job.not_before <= now),
-                        (Job.state == "running") & (Job.lease_until < now),
-                    ),
+                    self.free(now),
                 )
                 .order_by(Job.priority, Job.id)
                 .limit(1)
@@ -115,6 +112,14 @@ class Queue:
             job.attempt, job.fence = job.attempt + 1, job.fence + 1
             job.lease_until, job.heartbeat_at = now + self._lease, now
             return Claim(job.id, job.kind, job.subject, job.fence, job.attempt)
+
+    def free(self, now: datetime) -> ColumnElement[bool]:
+        """The jobs that a worker may take: those that wait and are due, and those whose lease has run out.
+
+        A clock that was set back makes no job wait: one from the future is due, and a lease longer than any is over.
+        """
+        due = or_(Job.not_before <= now, Job.created_at > now)
+        return or_((Job.state == "queued") & due, (Job.state == "running") & self._expired(now))
 
     def heartbeat(self, claim: Claim) -> None:
         """Extend the lease. Raises `LeaseLost` if the job is no longer this worker's."""
@@ -149,7 +154,7 @@ class Queue:
         now = self._clock()
         dead = session.scalars(
             select(Job)
-            .where(Job.state == "running", Job.lease_until < now, Job.attempt >= self._attempts)
+            .where(Job.state == "running", self._expired(now), Job.attempt >= self._attempts)
             .with_for_update(skip_locked=True)
         ).all()
         for job in dead:
@@ -181,6 +186,9 @@ class Queue:
         return session.scalar(
             select(func.count()).select_from(Job).where(Job.queue == job.queue, Job.state == "queued", before)
         )
+
+    def _expired(self, now: datetime) -> ColumnElement[bool]:
+        return or_(Job.lease_until < now, Job.lease_until > now + 2 * self._lease)
 
     def _announce_after(self, session: Session, job: Job) -> None:
         told, kind, subject = Announcement(job.id, job.queue), job.kind, job.subject

@@ -10,7 +10,7 @@ from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
 from core.database import Database
-from core.queue import QUEUES, Announcement, checked
+from core.queue import QUEUES, Announcement, Queue, checked
 from core.tables import Job, PausedQueue
 from core.tables.base import utc_now
 
@@ -64,11 +64,13 @@ class Sweeper:
     def __init__(
         self,
         database: Database,
+        queue: Queue,
         announce: Callable[[Announcement], None],
         seconds: float,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self._database = database
+        self._queue = queue
         self._announce = announce
         self._every = timedelta(seconds=seconds)
         self._clock = clock
@@ -76,15 +78,11 @@ class Sweeper:
     def sweep(self) -> int:
         """One round; returns how many jobs were announced."""
         now = self._clock()
-        free = or_(
-            (Job.state == "queued") & (Job.not_before <= now),
-            (Job.state == "running") & (Job.lease_until < now),
-        )
         stale = or_(Job.announced_at.is_(None), Job.announced_at < now - self._every)
         with self._database.transaction() as session:
             due = session.scalars(
                 select(Job)
-                .where(free, stale, Job.queue.not_in(select(PausedQueue.queue)))
+                .where(self._queue.free(now), stale, Job.queue.not_in(select(PausedQueue.queue)))
                 .order_by(Job.priority, Job.id)
                 .limit(1_000)
                 .with_for_update(skip_locked=True)

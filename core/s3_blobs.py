@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, BinaryIO, cast
 from urllib.parse import urlsplit
@@ -30,7 +31,10 @@ class S3Blobs:
         self._endpoint = endpoint or None
 
     def put(self, stream: BinaryIO) -> str:
-        """Store a stream; hashed while it is spooled, sent once the key is known, and not again if it is there."""
+        """Store a stream; hashed while it is spooled, sent once the key is known, and not again if it is there.
+
+        Raises `Unavailable` where the store refuses or does not answer.
+        """
         digest, size = hashlib.sha256(), 0
         with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
             while piece := stream.read(1 << 20):
@@ -38,20 +42,22 @@ class S3Blobs:
                 size += len(piece)
                 spool.write(piece)
             key = digest.hexdigest()
-            if not self.exists(key):
-                spool.seek(0)
-                self._client.upload_fileobj(spool, self._bucket, self._name(key))
-                if self.size(key) != size:
-                    self.delete(key)
-                    raise Unavailable("The object store kept fewer bytes than were sent.", "Try again.")
+            with _answering():
+                if not self.exists(key):
+                    spool.seek(0)
+                    self._client.upload_fileobj(spool, self._bucket, self._name(key))
+                    if self.size(key) != size:
+                        self.delete(key)
+                        raise Unavailable("The object store kept fewer bytes than were sent.", "Try again.")
         return key
 
     def open(self, key: str) -> BinaryIO:
-        """A readable stream. Raises `NotFound`."""
-        try:
-            return cast(BinaryIO, self._client.get_object(Bucket=self._bucket, Key=self._name(key))["Body"])
-        except self._client.exceptions.NoSuchKey:
-            raise NotFound(f"There is no blob {key}.") from None
+        """A readable stream. Raises `NotFound`, and `Unavailable` where the store does not answer."""
+        with _answering():
+            try:
+                return cast(BinaryIO, self._client.get_object(Bucket=self._bucket, Key=self._name(key))["Body"])
+            except self._client.exceptions.NoSuchKey:
+                raise NotFound(f"There is no blob {key}.") from None
 
     def exists(self, key: str) -> bool:
         """True if the content is stored."""
@@ -109,3 +115,14 @@ class S3Blobs:
 
     def _name(self, key: str) -> str:
         return f"{self._prefix}{check_key(key)[:2]}/{key}"
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    from boto3.exceptions import S3UploadFailedError
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except (BotoCoreError, ClientError, S3UploadFailedError) as error:
+        raise Unavailable("The object store refuses or does not answer.", "Try again in a moment.") from error

@@ -98,7 +98,7 @@ class _Engine:
         services, seconds = self._services, self._settings.sweep_seconds
         if services is None:
             return
-        sweeper = Sweeper(services.database, Announcer(self._settings.broker_url), seconds)
+        sweeper = Sweeper(services.database, services.queue, Announcer(self._settings.broker_url), seconds)
         periodic = Periodic(services)
         while not self._stopped.wait(min(1.0, seconds)):
             try:

@@ -101,6 +101,32 @@ def test_a_dead_workers_job_comes_back_and_its_late_finish_is_refused(
         assert session.query(Team).count() == 0, "what the dead worker wrote was undone with its finish"
 
 
+@pytest.mark.parametrize("step", [-7200, 7200])
+def test_a_clock_that_steps_neither_loses_nor_doubles_a_job(
+    database: Database, queue: Queue, clock: Clock, step: int
+) -> None:
+    waiting = add(database, queue, "waiting", priority=1)
+    add(database, queue, "in hand")
+    slow = queue.claim(["cpu"], "slow")
+    clock.step(step)
+    other = queue.claim(["cpu"], "other")
+    assert (other.subject, other.attempt) == ("in hand", 2), "its lease cannot be told from a dead worker's"
+    assert queue.claim(["cpu"], "other").id == waiting
+    with pytest.raises(LeaseLost), database.transaction() as session:
+        queue.finish(session, slow)
+    with database.transaction() as session:
+        queue.finish(session, other)
+    assert state(database, other.id)[0] == "done"
+
+
+def test_a_heartbeat_after_the_step_keeps_the_job(database: Database, queue: Queue, clock: Clock) -> None:
+    add(database, queue)
+    held = queue.claim(["cpu"], "alive")
+    clock.step(-7200)
+    queue.heartbeat(held)
+    assert queue.claim(["cpu"], "other") is None
+
+
 def test_failures_are_retried_with_a_delay_then_end_with_the_reason(
     database: Database, queue: Queue, clock: Clock
 ) -> None:

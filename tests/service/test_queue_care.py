@@ -56,7 +56,7 @@ def test_a_paused_queue_keeps_its_jobs_and_others_go_on(database: Database, queu
 
 def test_what_waits_unheard_is_announced_again_once_a_period(database: Database, queue: Queue, clock: Clock) -> None:
     heard: list[Announcement] = []
-    sweeper = Sweeper(database, heard.append, 15, clock)
+    sweeper = Sweeper(database, queue, heard.append, 15, clock)
     lost, waits = add(database, queue, "lost"), add(database, queue, "delayed", "gpu")
     with database.transaction() as session:
         session.execute(update(Job).where(Job.id == waits).values(not_before=clock.now + timedelta(seconds=40)))
@@ -70,7 +70,7 @@ def test_what_waits_unheard_is_announced_again_once_a_period(database: Database,
 
 def test_a_silent_workers_job_is_announced_when_its_lease_ends(database: Database, queue: Queue, clock: Clock) -> None:
     heard: list[Announcement] = []
-    sweeper = Sweeper(database, heard.append, 15, clock)
+    sweeper = Sweeper(database, queue, heard.append, 15, clock)
     job = add(database, queue, "s")
     queue.claim(["cpu"], "dead")
     clock.now += timedelta(seconds=59)
@@ -81,7 +81,7 @@ def test_a_silent_workers_job_is_announced_when_its_lease_ends(database: Databas
 
 
 def test_what_was_given_back_or_resumed_is_announced_at_once(database: Database, queue: Queue, clock: Clock) -> None:
-    sweeper = Sweeper(database, lambda _announcement: None, 15, clock)
+    sweeper = Sweeper(database, queue, lambda _announcement: None, 15, clock)
     add(database, queue, "s")
     queue.give_back(queue.claim(["cpu"], "leaves"))
     assert (sweeper.sweep(), sweeper.sweep()) == (1, 0)
