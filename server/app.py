@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route
 from server import web
 from server.bootstrap import Services
 from server.headers import BoardHeaders
-from server.uploads import Lingering
+from server.lingering import Lingering
 from server.worker import Worker
 
 BOARD = "/leaderboard"

@@ -21,7 +21,7 @@ from core.tables import SentRequest, Team, Upload, UploadPart
 from core.tables.base import utc_now
 from server.bootstrap import Services
 from server.deletion import drop_unused
-from server.requests import once
+from server.idempotency import once
 
 _RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})")
 _OPEN_FILES = 4
@@ -89,7 +89,7 @@ def take(services: Services, team_id: int, upload_id: str, content_range: str, s
 def finish(services: Services, team_id: int, upload_id: str, sent: Mapping[str, Any]) -> str:
     """Submit the file as if it had come whole; returns the submission's id, the same one if it is said again.
 
-    Raises `Conflict` while bytes are missing, and as `requests.once`; a file that was refused can be deleted.
+    Raises `Conflict` while bytes are missing, and as `idempotency.once`; a file that was refused can be deleted.
     """
     key = f"upload:{upload_id}"
     with services.database.reading() as session:

@@ -18,7 +18,7 @@ from starlette.routing import Mount
 
 from server import web
 from server.bootstrap import Services
-from server.uploads import Lingering
+from server.lingering import Lingering
 from server.worker import Worker
 from tests.small_benchmark import GOOD, jsonl
 from tests.web_client import token

@@ -25,8 +25,8 @@ from server.api.schemas import (
 from server.context import identity, services, signed_in
 from server.downloads import TYPES, attachment
 from server.entries import Entry
+from server.idempotency import once
 from server.limits import limited
-from server.requests import once
 from server.results import download, scores
 from submissions.report import report_to_dict
 
