@@ -58,11 +58,7 @@ class FewShot:
 
     def _reading(self, prompt: str, completion: Completion) -> Reading:
         trace: dict[str, Any] = {
-            "prompt": prompt, "raw": completion.text, "finish": completion.finish,
-            "usage": {
-                "prompt_tokens": completion.prompt_tokens, "new_tokens": completion.new_tokens,
-                "cost": completion.cost,
-            },
+            "prompt": prompt, "raw": completion.text, "finish": completion.finish, "usage": completion.usage,
         }  # fmt: skip
         if self.address_of is None:
             return Reading(prompts.read_answer(completion.text), None, trace)

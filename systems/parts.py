@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.corpus import Corpus
-from core.errors import AqaError, InvalidInput, Unavailable
+from core.errors import InvalidInput, Unavailable
 from core.ports import Judge
 from systems.config import SystemConfig
 from systems.prompts import load as load_prompt
@@ -150,18 +151,13 @@ def _given(config: SystemConfig, field: str) -> str:
     return value
 
 
-class _extra:  # noqa: N801 - reads as a statement
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
     """Turns a missing package into an error that says how to install it."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, ModuleNotFoundError) and not isinstance(error, AqaError):
-            raise Unavailable(
-                f"This needs the Python package {error.name!r}, which is not installed.",
-                f"Install it with: pip install '.[{self._name}]'",
-            ) from error
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise Unavailable(
+            f"This needs the Python package {error.name!r}, which is not installed.",
+            f"Install it with: pip install '.[{name}]'",
+        ) from error

@@ -27,6 +27,11 @@ class Completion:
     finish: str
     cost: float | None = None
 
+    @property
+    def usage(self) -> dict[str, Any]:
+        """As it stands in a trace."""
+        return {"prompt_tokens": self.prompt_tokens, "new_tokens": self.new_tokens, "cost": self.cost}
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.errors import AqaError, InvalidInput
+from core.errors import AqaError, InvalidInput, Unavailable
 from systems.llm.openai_errors import needs_other_limit, translated
 from systems.llm.stopping import cut
 from systems.records import Completion
@@ -121,8 +121,6 @@ def load_text(where: str, *, seed: int = 0, **options: Any) -> OpenAIModel:
 
 def client_for(base_url: str | None, retries: int = RETRIES, timeout: float = TIMEOUT) -> OpenAI:
     """A client with the key that the `openai` package finds in the environment; local servers need none."""
-    from core.errors import Unavailable
-
     try:
         from openai import OpenAI, OpenAIError
     except ImportError:

@@ -43,12 +43,9 @@ class PromptReader:
         return readings
 
     def _reading(self, prompt: str, completion: Completion, shown: int) -> Reading:
-        trace: dict[str, Any] = {"prompt": prompt, "raw": completion.text, "finish": completion.finish}
-        trace["usage"] = {
-            "prompt_tokens": completion.prompt_tokens,
-            "new_tokens": completion.new_tokens,
-            "cost": completion.cost,
-        }
+        trace: dict[str, Any] = {
+            "prompt": prompt, "raw": completion.text, "finish": completion.finish, "usage": completion.usage,
+        }  # fmt: skip
         if self.citing:
             return Reading(*prompts.read_cited_answer(completion.text, shown), trace)
         return Reading(prompts.read_answer(completion.text), None, trace)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
+
+from core.errors import InvalidInput
 from systems.checkpoints import Checkpoint, fetch
 from systems.records import Retrieved
 from systems.retrieval.dense_build import text_of
@@ -37,10 +40,6 @@ def load_cross_encoder(spec: str) -> CrossEncoderReranker:
 
 
 def _one_output(checkpoint: Checkpoint) -> None:
-    import orjson
-
-    from core.errors import InvalidInput
-
     config = orjson.loads((checkpoint.folder / "config.json").read_bytes())
     labels = len(config.get("id2label") or {0: ""})
     if labels != 1:
