@@ -81,7 +81,7 @@ class Settings:
         "apache-2.0,mit,bsd-2-clause,bsd-3-clause,cc0-1.0,cc-by-4.0,cc-by-sa-4.0,openrail,bigscience-openrail-m",
         "Licences, as the Hub spells them, under which a model may be run for a team; empty for any that is named.",
     )
-    bootstrap_resamples: int = _setting(9_999, "Resamples behind every interval.", least=1)
+    bootstrap_resamples: int = _setting(9_999, "Resamples behind every interval.", least=100)
     bootstrap_seed: int = _setting(20221215, "Seed of the shared resample matrix.")
     lease_seconds: int = _setting(60, "A job whose worker is silent for this long goes back to the queue.", least=1)
     job_attempts: int = _setting(3, "Times a job is tried before it ends as failed.", least=1)

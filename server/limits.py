@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 from flask import Flask, request
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
+from limits import parse_many
 
+from core.errors import InvalidInput
 from core.settings import Settings
 from server.context import identity
 
@@ -16,6 +18,17 @@ View = TypeVar("View", bound=Callable[..., Any])
 KINDS = ("files", "sign_in", "register")
 _FREE = ("static", "health.healthz", "health.readyz")
 """Endpoints that are asked again and again by browsers and by what watches the service."""
+
+
+def check(settings: Settings) -> None:
+    """Raise `InvalidInput` naming the setting for a rate that cannot be read: it would not be kept."""
+    for name in ("rate_limit", *(f"rate_limit_{kind}" for kind in KINDS)):
+        rate = getattr(settings, name)
+        try:
+            if rate:
+                parse_many(rate)
+        except ValueError:
+            raise InvalidInput(f"AQA_{name.upper()}={rate!r} is not a rate.", "For example: 600 per minute.") from None
 
 
 def limited(kind: str) -> Callable[[View], View]:

@@ -12,6 +12,7 @@ _MACHINE = {
     errno.EDQUOT: "Make room on the disk and run the command again.",
     errno.EIO: "The disk may be failing; look at the system's log.",
     errno.EROFS: "Choose a place that can be written; AQA_DATA_DIR names the data folder.",
+    errno.ENOENT: "Check the path; a folder of it may be missing.",
     errno.EACCES: "Look at the owner and the rights of that path.",
     errno.EPERM: "Look at the owner and the rights of that path.",
     errno.EISDIR: "Name a file, not a folder.",

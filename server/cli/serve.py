@@ -69,14 +69,17 @@ def worker(
 def ready(settings: Settings) -> None:
     """Look for what would stop the server, before anything is done for nothing.
 
-    Raises `InvalidInput` for a judge that does not exist and `Unavailable` for an address that is taken.
+    Raises `InvalidInput` for a judge that does not exist or a limit that cannot be read, and `Unavailable` for an
+    address that is taken.
     """
     import socket
 
     from core.errors import Unavailable
     from scorer import judges
+    from server.limits import check
 
     judges.check(settings.judge)
+    check(settings)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         socket.create_server((settings.host, settings.port), family=family).close()
@@ -87,8 +90,8 @@ def ready(settings: Settings) -> None:
         ) from error
 
 
-def run_server(services: Services) -> None:
-    """Serve until stopped; the embedded worker starts and ends with the server."""
+def run_server(services: Services, *, quiet: bool = False) -> None:
+    """Serve until stopped; the embedded worker starts and ends with the server. Quiet, only warnings are logged."""
     import logging
 
     import uvicorn
@@ -96,7 +99,7 @@ def run_server(services: Services) -> None:
     from server.app import create
     from server.logs import set_up
 
-    set_up(logging.INFO, as_json=services.settings.log_json)
+    set_up(logging.WARNING if quiet else logging.INFO, as_json=services.settings.log_json)
     uvicorn.run(
         create(services), host=services.settings.host, port=services.settings.port, log_level="warning", log_config=None
     )

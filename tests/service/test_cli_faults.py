@@ -129,6 +129,20 @@ def test_a_judge_that_does_not_exist_stops_the_service_not_its_jobs(
         assert "there is no judge 'nonsense'" in ended.err
 
 
+@pytest.mark.parametrize("name", ["AQA_RATE_LIMIT", "AQA_RATE_LIMIT_SIGN_IN"])
+def test_a_limit_that_cannot_be_read_stops_the_service(aqa: Aqa, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "often")
+    ended = aqa("serve")
+    assert ended.code == 2
+    assert f"{name}='often' is not a rate" in ended.err
+
+
+def test_a_folder_that_cannot_be_made(aqa: Aqa, good: Path) -> None:
+    ended = aqa("score", good, "--benchmark", "small", "--judge", "token-overlap", "--out", "/proc/nothing")
+    assert ended.code == 1
+    assert ended.err.startswith("Error: No such file or directory: /proc/nothing")
+
+
 def test_two_that_start_at_once_on_a_new_file_both_get_a_database(tmp_path: Path) -> None:
     code = "import sys; from core.database import Database; d = Database(sys.argv[1]); d.upgrade(); print(d.revision())"
     url = f"sqlite:///{tmp_path / 'new.sqlite'}"

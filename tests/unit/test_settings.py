@@ -37,6 +37,7 @@ def test_values_are_parsed_by_kind() -> None:
         ("AQA_SECURE_COOKIES", "perhaps"),
         ("AQA_LEASE_SECONDS", "-5"),
         ("AQA_JOB_ATTEMPTS", "0"),
+        ("AQA_BOOTSTRAP_RESAMPLES", "1"),
         ("AQA_TOKEN_DAYS", "-1"),
         ("AQA_POLL_SECONDS", "nan"),
         ("AQA_POLL_SECONDS", "inf"),
