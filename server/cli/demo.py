@@ -33,7 +33,7 @@ def demo(
     with stderr().status("Loading the demo benchmark") as status:
         added = load(wired, lambda step: status.update(f"Loading the demo benchmark: {step}"))
     _welcome(wired, _fresh_token(wired), added)
-    run_server(wired)
+    run_server(wired, quiet=True)  # else the token scrolls away
 
 
 def _fresh_token(services: Services) -> str:

@@ -47,11 +47,10 @@ def list_queues(as_json: Annotated[bool, typer.Option("--json", help="Print JSON
     if as_json:
         print_json([asdict(state) for state in states])
         return
-    shown = table(
-        "Queues", "queue", "state", "waiting", "running", "failed", "oldest (s)", right=("waiting", "running")
-    )
+    numbers = ("Waiting", "Running", "Failed", "Oldest (s)")
+    shown = table("Queues", "Queue", "State", *numbers, right=numbers)
     for state in states:
         oldest = "" if state.oldest is None else f"{state.oldest:,.0f}"
-        numbers = [f"{n:,}" for n in (state.queued, state.running, state.failed)]
-        shown.add_row(state.queue, "paused" if state.paused else "runs", *numbers, oldest)
+        counts = [f"{n:,}" for n in (state.queued, state.running, state.failed)]
+        shown.add_row(state.queue, "paused" if state.paused else "runs", *counts, oldest)
     stdout().print(shown)

@@ -30,7 +30,9 @@ def list_all(
     if as_json:
         print_json([_as_dict(name) | ({"entered": name in entered} if benchmark else {}) for name in catalog()])
         return
-    shown = table("Systems", "Name", "What it is", "Supervision", "Needs", *(["Here"] if benchmark else []))
+    shown = table(
+        "Systems", "Name", "What it is", "Supervision", "Needs", *(["Here"] if benchmark else []), whole=("Name",)
+    )
     for name, config in catalog().items():
         here = ["entered" if name in entered else "not yet run"] if benchmark else []
         shown.add_row(name, config.title, config.supervision, ", ".join(config.lacks()) or "nothing", *here)
