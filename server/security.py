@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from flask import Response, current_app, request, session
@@ -33,12 +35,14 @@ def secret_key(settings: Settings) -> str:
     if settings.secret_key:
         return settings.secret_key
     path = settings.data_path / "secret_key"
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _kept(path)
-    with os.fdopen(handle, "w") as file:
-        file.write(secrets.token_urlsafe(48))
+    if not path.exists():
+        # Written aside and linked, so that another process finds the whole key or none.
+        with tempfile.NamedTemporaryFile("w", dir=settings.data_path, prefix="secret-") as aside:
+            aside.write(secrets.token_urlsafe(48))
+            aside.flush()
+            os.fsync(aside.fileno())
+            with contextlib.suppress(FileExistsError):
+                os.link(aside.name, path)
     return _kept(path)
 
 
