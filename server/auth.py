@@ -66,6 +66,14 @@ def find_team(session: Session, name: str) -> Team:
     return team
 
 
+def found_or_added_team(session: Session, name: str) -> Team:
+    """The team of that name, made at its first use. Raises as `add_team`."""
+    try:
+        return find_team(session, name)
+    except NotFound:
+        return add_team(session, name)
+
+
 def new_token(session: Session, team: Team | str, role: str = "team", days: int = 0, label: str = "") -> str:
     """A fresh token for a team (or its name), returned this once; `days` 0 means that it never expires."""
     if role not in ROLES:

@@ -17,8 +17,9 @@ from scorer.judges import released
 from server import webhooks
 from server.bootstrap import Services
 from server.hub import outputs
+from submissions.kinds import EVALUATE
 
-EVALUATE, CHUNK, FINISH = "evaluate", "judge-chunk", "finish-evaluation"
+CHUNK, FINISH = "judge-chunk", "finish-evaluation"
 """Kinds of jobs. A chunk's subject is `submission:first:last`, two pair hashes; its parent is the job it came from."""
 
 

@@ -12,10 +12,10 @@ from server.bootstrap import Services
 from server.evaluations import evaluate
 from server.exchange import jobs as exchange
 from server.hub import landing, outputs, taking
-from submissions.ratings.touched import EVALUATE_RELEASED
+from submissions.kinds import EVALUATE, EVALUATE_RELEASED
 
 JOBS: dict[str, Callable[[Services, Claim], None]] = {
-    evaluations.EVALUATE: evaluate,
+    EVALUATE: evaluate,
     EVALUATE_RELEASED: evaluations.evaluate_released,
     evaluations.CHUNK: evaluations.judge_chunk,
     evaluations.FINISH: evaluations.finish,
@@ -28,7 +28,7 @@ JOBS: dict[str, Callable[[Services, Claim], None]] = {
     webhooks.KIND: webhooks.deliver,
 }
 FAILED: dict[str, Callable[[Session, str, str], None]] = {
-    evaluations.EVALUATE: evaluations.failed,
+    EVALUATE: evaluations.failed,
     EVALUATE_RELEASED: evaluations.failed,
     evaluations.CHUNK: evaluations.chunk_failed,
     evaluations.FINISH: evaluations.failed,

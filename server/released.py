@@ -6,7 +6,7 @@ import io
 import json
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -24,9 +24,8 @@ from scorer.judgments import store
 from server import auth
 from server.bootstrap import Services
 from submissions.formats import Findings
-from submissions.intake import Intake
+from submissions.kinds import EVALUATE, EVALUATE_RELEASED
 from submissions.ratings.read import RatingFile
-from submissions.ratings.touched import EVALUATE_RELEASED
 from submissions.released import FROM_RELEASE, card_of, file_digest, gather, stream, write_corpus
 
 TEAM = "Attributed QA paper"
@@ -121,9 +120,8 @@ def _submit(services: Services, benchmark: Benchmark, name: str, answers: Mappin
         for position, (answer, attribution) in sorted(answers.items())
     )
     data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "surrogatepass")
-    intake: Intake = replace(services.intake, settings=replace(services.settings, submissions_per_day=0))
     try:
-        return intake.accept(
+        return services.intake.unlimited().accept(
             _team(services), benchmark.id, card_of(name), io.BytesIO(data), f"{name}.jsonl",
             publish=True, reference=True, finish=_with_released_judge,
         ).id  # fmt: skip
@@ -132,13 +130,10 @@ def _submit(services: Services, benchmark: Benchmark, name: str, answers: Mappin
 
 
 def _with_released_judge(session: Session, submission: Submission) -> None:
-    waiting = (Job.subject == submission.id, Job.kind == "evaluate", Job.state == "queued")
+    waiting = (Job.subject == submission.id, Job.kind == EVALUATE, Job.state == "queued")
     session.execute(update(Job).where(*waiting).values(kind=EVALUATE_RELEASED))
 
 
 def _team(services: Services) -> int:
     with services.database.transaction() as session:
-        try:
-            return auth.find_team(session, TEAM).id
-        except NotFound:
-            return auth.add_team(session, TEAM).id
+        return auth.found_or_added_team(session, TEAM).id

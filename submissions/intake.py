@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from sqlalchemy import func, insert, select
@@ -22,6 +22,7 @@ from core.tables import PredictionRow, Submission, System, Team
 from core.tables.base import utc_now
 from submissions import quotas
 from submissions.formats import Accepted, Limits, read_predictions
+from submissions.kinds import EVALUATE
 from submissions.report import refusal, report_to_dict
 
 _SMALL_ROWS = 1_000
@@ -68,6 +69,10 @@ class Intake:
     queue: Queue
     settings: Settings
 
+    def unlimited(self) -> Intake:
+        """The same door without a team's daily limit: for the service's own reference systems."""
+        return replace(self, settings=replace(self.settings, submissions_per_day=0))
+
     def validate(self, benchmark_id: str, stream: BinaryIO, name: str) -> Accepted:
         """Read a file and report on it; stores nothing and costs no quota."""
         return self._read(self.benchmarks.get(benchmark_id), stream, name)
@@ -107,7 +112,7 @@ class Intake:
             submission = _submission(session, system, benchmark, accepted, blob, name)
             submission.published_at = utc_now() if publish else None
             size = LARGE if len(accepted.predictions) > _SMALL_ROWS else SMALL
-            self.queue.add(session, "evaluate", submission.id, priority=size)
+            self.queue.add(session, EVALUATE, submission.id, priority=size)
             finish(session, submission)
         return submission
 

@@ -14,10 +14,9 @@ from core.queue import Queue
 from core.records import Label
 from core.tables import BenchmarkRow, Job, PredictionRow, QuestionRow, RatingRow, Submission
 from core.text import near_key, triple_key
+from submissions.kinds import EVALUATE, EVALUATE_RELEASED
 from submissions.labels import labels_of, near_labels_of
 
-EVALUATE_RELEASED = "evaluate-released"
-"""The kind of job that scores a system of the paper's release with the released judgments."""
 _LOOKUP = 500
 
 
@@ -136,11 +135,11 @@ def _queue_evaluations(session: Session, queue: Queue, submissions: Iterable[str
     for submission in submissions:
         waiting = session.scalars(
             select(Job)
-            .where(Job.kind.in_(("evaluate", EVALUATE_RELEASED)), Job.subject == submission, Job.state == "queued")
+            .where(Job.kind.in_((EVALUATE, EVALUATE_RELEASED)), Job.subject == submission, Job.state == "queued")
             .with_for_update()
         ).first()
         if waiting is None:
-            queue.add(session, "evaluate", submission)
+            queue.add(session, EVALUATE, submission)
             session.execute(
                 update(Submission)
                 .where(Submission.id == submission)
