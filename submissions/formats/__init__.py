@@ -6,7 +6,7 @@ from submissions.formats.decode import open_file
 from submissions.formats.findings import Findings, excerpt
 from submissions.formats.join import QuestionIndex, RawRow
 from submissions.formats.limits import Limits
-from submissions.formats.predictions import Accepted, ReadFile, content_digest, read_predictions, read_rows
+from submissions.formats.predictions import Accepted, ReadFile, Resolve, content_digest, read_predictions, read_rows
 from submissions.formats.rows import TableRow
 from submissions.formats.table import Table, read_table
 from submissions.formats.template import KINDS, template
@@ -19,6 +19,7 @@ __all__ = [
     "QuestionIndex",
     "RawRow",
     "ReadFile",
+    "Resolve",
     "Table",
     "TableRow",
     "content_digest",

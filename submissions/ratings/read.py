@@ -9,7 +9,17 @@ from dataclasses import dataclass
 
 from core.records import Question, Report
 from core.text import near_key, triple_key
-from submissions.formats import Findings, Limits, QuestionIndex, RawRow, Table, TableRow, excerpt, read_table
+from submissions.formats import (
+    Findings,
+    Limits,
+    QuestionIndex,
+    RawRow,
+    Resolve,
+    Table,
+    TableRow,
+    excerpt,
+    read_table,
+)
 from submissions.ratings.columns import COLUMNS, PRE_AGGREGATED, RATER_LEVEL, answers_of, check_header, kind_of
 from submissions.ratings.returned import SheetRows, restore
 
@@ -28,7 +38,6 @@ COUNTS = (
     "unknown_sheet_row",
     "not_filled_in",
 )
-Resolve = Callable[[Sequence[str]], Mapping[str, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
