@@ -191,7 +191,7 @@ class MetricOut(Schema):
 
 
 class ScoresOut(Schema):
-    """All numbers of one evaluation and what they depend on, as `aqa score` writes them to `scores.json`."""
+    """All numbers of one evaluation and what they depend on: `scores.json` but for the notes and places in it."""
 
     benchmark = fields.String(required=True)
     digest = fields.String(required=True)
