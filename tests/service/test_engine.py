@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.small_benchmark import GOOD, add_benchmark, add_team, submit
 from tests.worker_process import wait_until, working
 
 pytestmark = pytest.mark.service
+RABBITMQ = os.environ.get("AQA_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")
 
 
 @pytest.fixture
@@ -107,6 +109,33 @@ def test_a_job_that_outlasts_the_grace_time_is_given_back(
         worker.wait(30)
         given_back = job()
     assert (given_back.state, given_back.attempt, given_back.lease_until) == ("queued", 0, None), log.read_text()
+    services.database.engine.dispose()
+
+
+def test_rabbitmq_announces_too(sqlite_url: str, tmp_path: Path) -> None:
+    from kombu import Connection
+
+    try:
+        with Connection(RABBITMQ, connect_timeout=5) as connection:
+            connection.ensure_connection(max_retries=1, timeout=5)
+    except OSError as error:
+        pytest.skip(f"no RabbitMQ at {RABBITMQ}: {error}")
+    data, unswept = str(tmp_path / "data"), 600.0
+    chosen = Settings(
+        judge="token-overlap", data_dir=data, database_url=sqlite_url, broker_url=RABBITMQ, sweep_seconds=unswept
+    )
+    services, log = build(chosen), tmp_path / "log"
+    add_benchmark(services, tmp_path / "files")
+    team = add_team(services)
+    try:
+        send(services, team, 2)
+        with working(chosen, log):
+            wait_until(lambda: scored(services) == 2, 60, "scoring what RabbitMQ announced", log)
+            send(services, team, 2, 2)
+            wait_until(lambda: scored(services) == 4, 20, "scoring what RabbitMQ announced", log)
+    finally:
+        with Connection(RABBITMQ) as connection:
+            connection.channel().queue_delete("aqa.cpu")
     services.database.engine.dispose()
 
 
