@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.errors import AqaError
 from core.records import Item, Measured
-from scorer.judges.verdict import NEAR, THRESHOLD
+from scorer.judges.verdict import THRESHOLD, near
 from scorer.metrics.reasons import unattributable
 
 
@@ -33,6 +33,8 @@ class AutoAis:
         if item.judgment is None:
             raise AqaError(f"Question {item.question.id!r} was not judged.", "Score it again.")
         counts["judged"] += 1
-        counts["near_threshold"] += abs(item.judgment.p - THRESHOLD) <= NEAR
-        counts.update(item.judgment.flags)
+        # Not every judge flags what is near; whether it does or not, such a row counts once.
+        close = near(item.judgment.p)
+        counts["near_threshold"] += bool(close)
+        counts.update(flag for flag in item.judgment.flags if flag not in close)
         return float(item.judgment.p >= THRESHOLD)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 from core.passage_text import rating_text
 from core.records import Item, Label
-from scorer.judges.verdict import NEAR, THRESHOLD
+from scorer.judges.verdict import near
 from scorer.metrics.reasons import unattributable
 from scorer.outputs.record import Outputs
 
@@ -69,5 +69,4 @@ def _reasons(item: Item) -> tuple[str, ...]:
         return (reason,)
     if item.judgment is None:
         return ()
-    near = ("near_threshold",) if abs(item.judgment.p - THRESHOLD) <= NEAR else ()
-    return (*item.judgment.flags, *near)
+    return tuple(dict.fromkeys((*item.judgment.flags, *near(item.judgment.p))))

@@ -12,9 +12,10 @@ import pyarrow.parquet as parquet
 import pytest
 
 from core.passage_text import parse_passage, rating_text
-from core.records import Passage
+from core.records import Item, Judgment, Passage, Prediction, Question
 from core.settings import Settings
 from scorer import judges
+from scorer.metrics.autoais import AutoAis
 from scorer.outputs import COLUMNS, Outputs, Source, escape_formula, from_evaluation, from_stored, write_all
 from server.bootstrap import Services, build
 from server.worker import Worker
@@ -190,3 +191,11 @@ def test_passages_are_read_from_all_three_forms() -> None:
     assert parse_passage(rating_text(whole)) == whole
     assert parse_passage("just text") == Passage("", "", "", "just text")
     assert parse_passage(rating_text(Passage("", "T", "T", ""))) == Passage("", "T", "T", "")
+
+
+def test_a_row_near_the_threshold_is_counted_once_whoever_flags_it() -> None:
+    question = Question(0, "q0", "who", ("a",))
+    prediction = Prediction(0, "a", "p", "p")
+    for flags in ((), ("near-threshold",)):
+        item = Item(question, prediction, Judgment(0.51, "1", (*flags, "premise-cut")))
+        assert AutoAis().measure([item]).details["counts"] == {"judged": 1, "near_threshold": 1, "premise-cut": 1}
