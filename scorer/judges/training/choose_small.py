@@ -174,11 +174,8 @@ def admitted(report: dict[str, Any], qa: Matrix) -> bool:
     chosen = np.isin(kinds, ("gold", "plausible"))
     truth = qa.truth()[chosen]
     floor = max(float(roc_auc_score(truth, qa.x[chosen, qa.names.index(name)])) for name in BASELINES)
-    return (
-        report["auc"]["plausible"] > floor
-        and report["ece"]["plausible"] <= 0.12
-        and report["accepted"]["unrelated"] <= 0.05
-    )
+    calibrated = report["ece"]["plausible"] <= 0.12 and report["accepted"]["unrelated"] <= 0.05
+    return bool(calibrated and report["auc"]["plausible"] > floor)
 
 
 def compare(qa: Matrix, stated: Matrix, claims: Matrix) -> dict[str, dict[str, Any]]:
