@@ -16,6 +16,7 @@ from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices
 from leaderboard.pages.render import render
 from leaderboard.records import Board
 from leaderboard.view import REFERENCES, View
+from leaderboard.waiting import waiting
 
 _DIRECTIONS = [("Highest first", False), ("Lowest first", True)]
 _HEADINGS = """
@@ -59,9 +60,12 @@ class BoardPage:
                 )
                 flat = gr.Checkbox(label="One list, not grouped by architecture", elem_id="flat")
         table = gr.HTML(js_on_load=SCRIPT + _HEADINGS, elem_id="board", apply_default_css=False)
+        below = gr.HTML(elem_id="waiting", apply_default_css=False)
         controls = [benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat]
         page.load(self.load, None, [*controls, table], **QUIET)
+        page.load(self.load_waiting, None, below, **QUIET)
         benchmark.input(self.switch, benchmark, [*controls, table], **QUIET)
+        benchmark.input(self.waiting, benchmark, below, **QUIET)
         table.click(self.heading, controls, [sort, ascending, table], **QUIET)
         gr.on(
             # A text box tells of keys as `input`, of all else (pasted, deleted) as `change` only.
@@ -76,6 +80,20 @@ class BoardPage:
     def switch(self, benchmark: str) -> list[Any]:
         """Another benchmark: its own columns, no filters."""
         return self._shown(View(benchmark=benchmark))
+
+    def load_waiting(self, request: gr.Request) -> str:
+        """What has not run on the benchmark that the URL asks for."""
+        asked = View.from_query(dict(request.query_params)).benchmark
+        return self.waiting(benchmark_choices(self._database, asked)[1])
+
+    def waiting(self, benchmark: str) -> str:
+        """The reference systems that have not run on a benchmark."""
+        if not benchmark:
+            return ""
+        with self._database.reading() as session:
+            return render(
+                "waiting.html", systems=waiting(session, benchmark), benchmark=benchmark, architectures=ARCHITECTURES
+            )
 
     def table(self, *values: Any) -> str:
         """The table for the controls as they stand."""
