@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from core.tables import BenchmarkRow, EvaluationRow, Submission
-from scorer.outputs import Outputs, Source, from_stored, judge_name, scores_document, write_all, write_examples
+from scorer import judges
+from scorer.outputs import Outputs, Source, from_stored, scores_document, write_all, write_examples
 from scorer.stored import read_scores
 from server.auth import Identity
 from server.bootstrap import Services
@@ -57,7 +58,7 @@ def source_of(services: Services, submission_id: str) -> Source:
         submission = session.get_one(Submission, submission_id)
         evaluation = session.get_one(EvaluationRow, submission.evaluation_id)
     name = submission.file_name or "predictions"
-    judge = judge_name(evaluation.judge).partition("@")[0]
+    judge = judges.spec_of(evaluation.judge)
     command = ["aqa", "score", name, "--benchmark", submission.benchmark_id, "--judge", judge, "--out", "OUT"]
     return Source(name, submission.file_blob, services.blobs.size(submission.file_blob), shlex.join(command))
 

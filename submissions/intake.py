@@ -142,7 +142,8 @@ class Intake:
 def _publish(submission: Submission) -> None:
     if submission.state == "failed":
         raise Conflict("This submission failed, so there is nothing to publish.", "Submit the file again.")
-    submission.published_at, submission.withdrawn_at = utc_now(), None
+    if submission.published_at is None or submission.withdrawn_at is not None:
+        submission.published_at, submission.withdrawn_at = utc_now(), None
 
 
 def _withdraw(submission: Submission) -> None:

@@ -7,6 +7,7 @@ an optional `@revision`, or a local folder; it is empty for a bare key.
 from __future__ import annotations
 
 from importlib import import_module
+from urllib.parse import urlencode
 
 from core.errors import InvalidInput, Unavailable
 from core.ports import Judge
@@ -62,3 +63,16 @@ def load(spec: str, options: Options | None = None) -> Judge:
             f"Install it with: pip install '.[{EXTRAS[key]}]'",
         ) from error
     return judge
+
+
+def spec_of(signature: str) -> str:
+    """The spec that loads the judge of a signature again, e.g. `t5:ID@REVISION?dtype=bf16`."""
+    name, *rest = signature.removeprefix("judge:").split("|")
+    key = name.partition("@")[0]
+    if key in REGISTRY:
+        return key
+    said = dict(part.split(":", 1) for part in rest)
+    kind = {"aqa+nli": "nli", "aqa+minicheck": "minicheck"}.get(said.get("tmpl", ""), "t5")
+    compat = "yes" if "decode" in said else None
+    options = {"dtype": said.get("dtype"), "premise_cap": said.get("cap"), "compat": compat}
+    return f"{kind}:{name}?{urlencode({option: value for option, value in options.items() if value})}"

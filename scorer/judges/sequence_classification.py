@@ -60,7 +60,7 @@ class SequenceClassification:
     @property
     def signature(self) -> str:
         """Checkpoint, precision, template and length limit."""
-        parts = [f"judge:{self.checkpoint.identity}", f"dtype:{self.placement.dtype}", "tmpl:aqa"]
+        parts = [f"judge:{self.checkpoint.identity}", f"dtype:{self.placement.dtype}", "tmpl:aqa+nli"]
         return "|".join([*parts, *([f"cap:{self._cap}"] if self._cap else [])])
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment]:

@@ -50,3 +50,18 @@ def test_every_judge_and_option_is_documented() -> None:
     text = (Path(__file__).resolve().parents[2] / "docs" / "judges" / "index.md").read_text(encoding="utf-8")
     for name in (*judges.REGISTRY, *(f.name for f in fields(Options))):
         assert f"| `{name}" in text, name
+
+
+@pytest.mark.parametrize(
+    ("signature", "spec"),
+    [
+        ("judge:token-overlap@1|tmpl:aqa", "token-overlap"),
+        ("judge:small@1+0123456789ab|tmpl:aqa", "small"),
+        ("judge:a/b@0f|dtype:bf16|tmpl:aqa", "t5:a/b@0f?dtype=bf16"),
+        ("judge:a/b@0f|dtype:fp32|tmpl:aqa|cap:900|decode:greedy", "t5:a/b@0f?dtype=fp32&premise_cap=900&compat=yes"),
+        ("judge:a/b@0f|dtype:fp32|tmpl:aqa+nli", "nli:a/b@0f?dtype=fp32"),
+        ("judge:a/b@0f|dtype:fp32|tmpl:aqa+minicheck", "minicheck:a/b@0f?dtype=fp32"),
+    ],
+)
+def test_a_signature_leads_back_to_its_judge(signature: str, spec: str) -> None:
+    assert judges.spec_of(signature) == spec
