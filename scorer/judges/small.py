@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import repeat
 
 from core.errors import InvalidInput
 from core.records import Judgment, Pair
@@ -22,8 +22,8 @@ from scorer.judges.small_model import Fitted
 from scorer.judges.small_text import condense
 from scorer.judges.verdict import label, near
 
-PAIRS_AT_ONCE, CHARACTERS_AT_ONCE = 512, 200_000
-"""Pairs, and characters of their questions and claims, whose token vectors are in memory together."""
+CHARACTERS_AT_ONCE = 400_000
+"""Characters of the pairs whose token vectors are in memory together: about 150 MB."""
 
 
 class Small:
@@ -56,18 +56,13 @@ class Small:
             for part in _parts(order, readings):
                 texts = sorted({text for k in part for text in readings[k].texts})
                 known = dict(zip(texts, self._encoder.encode_all(texts, pool.map), strict=True))
-
-                def run(group: list[int], known: dict[str, Tokens] = known) -> list[tuple[int, Judgment]]:
-                    premise = self._encoder.encode(readings[group[0]].premise)
-                    return [(k, self._judgment(readings[k], known, premise)) for k in group]
-
-                groups = [list(group) for _, group in groupby(part, key=lambda k: readings[k].premise)]
-                for judged in pool.map(run, groups):
-                    found.update(judged)
+                judged = pool.map(self._judgment, [readings[k] for k in part], repeat(known))
+                found.update(zip(part, judged, strict=True))
         return [found[k] for k in range(len(pairs))]
 
-    def _judgment(self, reading: _Reading, known: dict[str, Tokens], premise: Tokens) -> Judgment:
+    def _judgment(self, reading: _Reading, known: dict[str, Tokens]) -> Judgment:
         flags = ["passage-condensed"] if reading.condensed else []
+        premise = known[reading.premise]
         if reading.blank or not len(premise):
             return Judgment(0.0, "0", (*flags, "no-passage"))
         p = self._probability(reading, known, premise)
@@ -79,7 +74,7 @@ class Small:
         """None where there is no claim or no answer."""
         if reading.question is not None and not any(c.isalnum() for c in reading.claim):
             return None
-        asked, stated = (known[text] for text in reading.texts)
+        asked, stated = known[reading.asked], known[reading.stated]
         if len(asked):
             features = qa_features(reading.question or "", reading.claim, asked, stated, premise)
             return self._fitted.qa.probability(features)
@@ -97,9 +92,19 @@ class _Reading:
     claim: str
 
     @property
-    def texts(self) -> tuple[str, str]:
-        """The question, and what is stated."""
-        return self.question or "", f"{self.question} {self.claim}" if self.question else self.claim
+    def asked(self) -> str:
+        """The question; empty for a bare claim."""
+        return self.question or ""
+
+    @property
+    def stated(self) -> str:
+        """The claim, after the question where there is one."""
+        return f"{self.question} {self.claim}" if self.question else self.claim
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """All that has to be encoded."""
+        return self.premise, self.asked, self.stated
 
 
 def _reading(pair: Pair) -> _Reading:
@@ -112,13 +117,13 @@ def _reading(pair: Pair) -> _Reading:
 
 
 def _parts(order: list[int], readings: list[_Reading]) -> Iterator[list[int]]:
-    """Runs of pairs whose questions and claims fit into memory together."""
+    """Runs of pairs whose token vectors fit into memory together."""
     part: list[int] = []
     size = 0
     for k in order:
         part.append(k)
         size += sum(map(len, readings[k].texts))
-        if len(part) == PAIRS_AT_ONCE or size >= CHARACTERS_AT_ONCE:
+        if size >= CHARACTERS_AT_ONCE:
             yield part
             part, size = [], 0
     if part:
