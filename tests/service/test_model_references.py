@@ -199,7 +199,7 @@ def test_the_days_models(services: Services, tmp_path: Path, hub: FakeHub) -> No
 @pytest.fixture
 def api(services: Services, tmp_path: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
     """The API, whose Hub is the fake one."""
-    monkeypatch.setattr(models, "Hub", lambda: Hub(hub.url))
+    monkeypatch.setattr(models, "Hub", lambda pause: Hub(hub.url, pause=pause))
     add_benchmark(services, tmp_path / "files")
     return web.create(services).test_client()
 
