@@ -127,7 +127,10 @@ class Sheets:
             chosen = list(submissions) or published(session, benchmark.id)
             population = candidates(session, benchmark, chosen)
             if not population:
-                raise NotFound("There is no unrated triple.", "Is a submission published on this benchmark?")
+                raise NotFound(
+                    "There is no unrated triple.",
+                    "All that is on the board is rated, or nothing is published on this benchmark.",
+                )
             drawn = draw(population, method, size, strata or {}, seed)
             sheet = RatingSheet(
                 benchmark_id=benchmark.id, method=method, seed=seed, population=len(population), submissions=chosen,
