@@ -1,6 +1,6 @@
 """Compares ten candidates for version 2 of the small judge's question-and-answer model, version 1 among them.
 
-Run: `python -m scorer.judges.training.choose_small --data DIR`. Outcome: version 1 had the highest criterion and
+Run: `python -m scorer.judges.training.choose_small --data DIR`. Outcome: version 1 had the best criterion and stayed.
 stayed.
 The protocol, fixed before any of its figures was seen:
 
