@@ -14,7 +14,7 @@ import pytest
 from core.errors import InvalidInput, Unavailable
 from core.records import Pair, Passage
 from core.templates import qa_pair
-from scorer.judges import load, small_encoder, small_model
+from scorer.judges import load, small, small_encoder, small_model
 from scorer.judges.options import Options
 from scorer.judges.small import Small
 from scorer.judges.small_encoder import Tokens, windows
@@ -73,6 +73,28 @@ def test_score_depends_on_neither_batch_nor_order(judge: Small, pairs: list[Pair
 def test_score_does_not_depend_on_threads(judge: Small, pairs: list[Pair]) -> None:
     single = Small(judge._encoder, judge._fitted, threads=1)
     assert scores(single, pairs) == scores(judge, pairs)
+
+
+def test_vectors_are_the_same_to_the_bit_alone_and_together(judge: Small) -> None:
+    dice = random.Random(0)
+    words = ["bridge", "tower", "river", "opened", "Lindqvist", "1931", "goat", "cheese", "the", "of", "northern"]
+    texts = [
+        " ".join(dice.choices(words, k=k)) for k in (0, 1, 2, 2, 2, 3, 5, 5, 9, 9, 9, 9, 40, 40, 130, 130, 300, 700)
+    ]
+    together = judge._encoder.encode_all(texts)
+    for text, tokens in zip(texts, together, strict=True):
+        alone = judge._encoder.encode(text)
+        assert np.array_equal(alone.vectors, tokens.vectors)
+        assert np.linalg.norm(tokens.vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    sizes = [len(tokens) for tokens in together]
+    assert len(set(sizes)) < len(sizes)
+    assert max(sizes) > 2 * small_encoder.WINDOW
+
+
+def test_large_calls_are_taken_in_parts(judge: Small, pairs: list[Pair], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = scores(judge, pairs)
+    monkeypatch.setattr(small, "CHARACTERS_AT_ONCE", 500)
+    assert scores(judge, pairs) == whole
 
 
 def test_right_answer_beats_the_wrong_name_of_the_same_passage_and_another_passage(judge: Small) -> None:
@@ -289,6 +311,39 @@ def test_training_rows_never_make_a_negative_of_a_right_answer() -> None:
         if row.kind == "unrelated":
             assert not row.premise.startswith(row.group)
     assert made == list(squad_rows(rows))
+
+
+def test_each_fold_of_the_comparison_holds_out_a_source_and_its_share_of_articles() -> None:
+    pytest.importorskip("sklearn", reason="the fit needs the extra `train`")
+    from scorer.judges.training.choose_small import CANDIDATES, fold_of, folds
+    from scorer.judges.training.small_rows import Row
+
+    articles = [Row("gold", f"article {k % 7}", "q", "a", "p", True) for k in range(70)]
+    human = [Row("human", f"question {k}", "q", "a", "p", True, source=f"source {k % 3}") for k in range(9)]
+    elsewhere = Row("fool_me_twice", "page", None, "a", "p", True)
+    known = folds(articles + human)
+    held = [fold_of(row, known) for row in articles]
+    assert sorted(held.count(k) for k in range(3)) == [20, 20, 30]
+    assert len({(row.group, fold) for row, fold in zip(articles, held, strict=True)}) == 7
+    assert {(row.source, fold_of(row, known)) for row in human} == {("source 0", 0), ("source 1", 1), ("source 2", 2)}
+    assert fold_of(elsewhere, known) == -1
+    assert len(CANDIDATES) == 10
+    assert all(sum(share for _, share in parts) == pytest.approx(1) for parts in CANDIDATES.values())
+
+
+def test_rescaled_logits_are_calibrated_where_the_raw_ones_are_not() -> None:
+    pytest.importorskip("sklearn", reason="the fit needs the extra `train`")
+    from scorer.judges.training.choose_small import rescaling
+    from scorer.judges.training.small_fit import calibration_error
+
+    dice = np.random.default_rng(0)
+    logit = dice.normal(size=20_000)
+    truth = dice.uniform(size=20_000) < 1 / (1 + np.exp(-logit))
+    raw = 3 * logit + 2
+    slope, intercept = rescaling(raw, truth, np.ones(20_000))
+    assert slope == pytest.approx(1 / 3, abs=0.02)
+    assert calibration_error(1 / (1 + np.exp(-(slope * raw + intercept))), truth) < 0.02
+    assert calibration_error(1 / (1 + np.exp(-raw)), truth) > 0.1
 
 
 def test_card_shows_the_figures_of_the_shipped_weights() -> None:
