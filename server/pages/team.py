@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from apiflask import APIBlueprint
-from flask import redirect, render_template, request, session, url_for
+from flask import g, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
 from core.errors import AqaError, Forbidden, InvalidInput, NotFound
@@ -45,6 +45,7 @@ def register() -> tuple[str, int] | str:
         return render_template("register.html", error=error, name=name), error.status
     session.clear()
     session["token"] = who.token_id
+    g.identity = who
     return render_template("registered.html", team=who.team, token=token)
 
 

@@ -199,7 +199,7 @@ def test_text_of_others_does_not_run(context: BrowserContext, small_service: tup
     expect(page.locator("#scores")).to_be_visible()
     assert page.evaluate("window.ran") is None
     page.goto("/submissions")
-    expect(page.get_by_role("link", name=EVIL)).to_be_visible()
+    expect(page.locator("main").get_by_role("link", name=EVIL)).to_be_visible()
     assert page.locator("main img").count() == 0
     assert page.evaluate("window.ran") is None
 
