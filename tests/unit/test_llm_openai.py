@@ -57,7 +57,11 @@ def endpoint() -> Iterator[Endpoint]:
             status, headers, told = scripted.answer(self.path, body, self.headers.get("Authorization", ""))
             sent = json.dumps(told).encode()
             self.send_response(status)
-            for name, value in {"Content-Type": "application/json", "Content-Length": str(len(sent)), **headers}.items():
+            for name, value in {
+                "Content-Type": "application/json",
+                "Content-Length": str(len(sent)),
+                **headers,
+            }.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(sent)
@@ -94,7 +98,7 @@ def test_order_is_kept_while_several_are_under_way(endpoint: Endpoint):
 def test_what_is_asked(endpoint: Endpoint, kind: str, path: str):
     model = llm.load(f"{kind}:owner/m@latest@{endpoint.url}", seed=3)
     told = model.generate(["hello"], max_new_tokens=5, stop=["\n", "x", "y", "z", "hel"])[0]
-    (asked_path, body, _), = endpoint.asked
+    ((asked_path, body, _),) = endpoint.asked
     assert asked_path == path
     assert body["model"] == "owner/m@latest"
     assert (body["temperature"], body["seed"], body["max_tokens"]) == (0, 3, 5)
