@@ -85,9 +85,7 @@ def test_a_file_becomes_scores(services: Services, team: int, judge: Recording) 
     assert scores["em"].signature.startswith("em|bench:small@")
     assert judge.signature in scores["autoais"].signature
     assert p[:3].tolist() == [0.9, 0.1, 0.9]
-    assert judge.asked[0].hypothesis == (
-        "The answer to the question 'what is the capital of norway' is 'Oslo'"
-    )
+    assert judge.asked[0].hypothesis == ("The answer to the question 'what is the capital of norway' is 'Oslo'")
     assert judge.asked[1].premise == "Rome, History. Rome is the capital of Italy,\nand has been since 1871."
 
 
