@@ -15,11 +15,12 @@ from core.errors import Conflict
 from core.tables import RatingBatch, Submission, System, Team
 from server import auth
 from server.bootstrap import Services
+from server.demo import recorded
 from server.demo.files import DATA
 from submissions.intake import Intake, SystemCard
 
 BENCHMARK = "demo"
-_NEW = NewBenchmark(
+NEW = NewBenchmark(
     id=BENCHMARK,
     questions=DATA / "questions.jsonl",
     corpus=(DATA / "corpus.jsonl",),
@@ -34,10 +35,11 @@ _NEW = NewBenchmark(
 def load(services: Services, tell: Callable[[str], None] = lambda step: None) -> int:
     """Bring in what is not there yet; returns how many entries were added and now wait for a worker."""
     tell("the benchmark")
-    services.benchmarks.add(_NEW)
+    services.benchmarks.add(NEW)
     tell("synthetic ratings")
     _apply_ratings(services)
     entries: list[dict[str, Any]] = yaml.safe_load((DATA / "entries" / "entries.yaml").read_text("utf-8"))["entries"]
+    entries += recorded.entries()
     # The reference entries are ours, so a team's daily limit is not spent on them.
     intake = replace(services.intake, settings=replace(services.settings, submissions_per_day=0))
     added = 0
@@ -68,7 +70,7 @@ def _enter(services: Services, intake: Intake, entry: dict[str, Any]) -> bool:
         description=entry["description"],
         uses_autoais=entry["uses_autoais"],
     )
-    with (DATA / "entries" / entry["file"]).open("rb") as stream:
+    with (DATA / entry.get("folder", "entries") / entry["file"]).open("rb") as stream:
         intake.accept(team_id, BENCHMARK, card, stream, entry["file"], publish=True, reference=True)
     return True
 

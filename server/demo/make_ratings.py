@@ -33,11 +33,11 @@ def supported_pairs() -> dict[str, set[tuple[str, str]]]:
 
 
 def triples() -> list[Triple]:
-    """Every different complete triple that an entry gives on the rated subset, in question order."""
+    """Every different complete triple that an entry or a recorded run gives on the rated subset, in question order."""
     rated = set((DATA / "rated.txt").read_text("utf-8").split())
     order = [e["question"] for e in read_jsonl(DATA / "questions.jsonl") if e["id"] in rated]
     found: dict[str, set[Triple]] = {question: set() for question in order}
-    for path in sorted((DATA / "entries").glob("*.csv")):
+    for path in [*sorted((DATA / "entries").glob("*.csv")), *sorted((DATA / "runs").glob("*.csv"))]:
         for row in read_csv(path):
             if row["question"] in found and row["answer"].strip() and row["attribution"].strip():
                 found[row["question"]].add((row["question"], row["answer"], row["attribution"]))

@@ -24,11 +24,11 @@ from server.worker import Worker
 
 
 def test_load_scores_and_load_again(services: Services) -> None:
-    assert load(services) == 10
-    assert Worker(services).run_until_idle() == 10
+    assert load(services) == 13
+    assert Worker(services).run_until_idle() == 13
     with services.database.reading() as session:
         first = board.rows(session, "demo")
-    assert len(first.rows) == 10
+    assert len(first.rows) == 13
     assert first.synthetic
     assert len(first.groups) >= 4
     for row in first.rows:
@@ -41,7 +41,7 @@ def test_load_scores_and_load_again(services: Services) -> None:
     assert load(services) == 0
     assert Worker(services).run_until_idle() == 0
     with services.database.reading() as session:
-        assert len(board.rows(session, "demo").rows) == 9
+        assert len(board.rows(session, "demo").rows) == 12
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_one_command_serves_it_and_keeps_the_data(tmp_path: Path) -> None:
     first_token, first = _run(tmp_path, port)
     second_token, second = _run(tmp_path, port)
     assert first_token != second_token
-    assert len(first) == 10
+    assert len(first) == 13
     assert [row["submission"] for row in first] == [row["submission"] for row in second]
 
 
@@ -65,7 +65,7 @@ def _run(folder: Path, port: int) -> tuple[str, list[dict[str, Any]]]:
         server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
     try:
         end = time.monotonic() + 90
-        while len(rows := _get(port, "/leaderboard?benchmark=demo").get("rows", [])) < 10:
+        while len(rows := _get(port, "/leaderboard?benchmark=demo").get("rows", [])) < 13:
             assert server.poll() is None, log.read_text()
             assert time.monotonic() < end, log.read_text()
             time.sleep(0.5)
