@@ -49,7 +49,7 @@ def _fresh_token(services: Services) -> str:
         return auth.new_token(session, team, days=services.settings.token_days)
 
 
-def _welcome(services: Services, token: str, added: int) -> None:
+def _welcome(services: Services, token: str, added: int | None) -> None:
     from rich.panel import Panel
     from rich.table import Table
 
@@ -68,7 +68,12 @@ def _welcome(services: Services, token: str, added: int) -> None:
     shown.add_row("Token", f"[bold]{token}[/]")
     shown.add_row("A file to try", str((DATA / "entries" / "rtr-bm25-5.csv").relative_to(DATA.parents[2])))
     console.print(Panel(shown, title="AQA Leaderboard: demo", border_style="blue", expand=False))
-    if added:
+    if added is None:
+        console.print(
+            "This data was made by an earlier version of the demo and is served as it is. "
+            "For the present one, set AQA_DATA_DIR to an empty folder."
+        )
+    elif added:
         console.print(f"{added} entries are being scored; they appear on the board in a few seconds.")
     console.print("[yellow]All human ratings in the demo are synthetic; its systems are stand-ins.[/]")
     console.print("[dim]Stop with Ctrl-C. Data is kept in[/] " + str(services.settings.data_path), soft_wrap=True)
