@@ -74,19 +74,24 @@ def test_a_rater_works_by_keys_alone(context: BrowserContext, service: tuple[str
     expect(page.get_by_role("heading", name="How to rate")).to_be_hidden()
     page.keyboard.press("Enter")
     expect(page.get_by_text("0 of 3 rated by you")).to_be_visible()
+    page.wait_for_load_state()
 
     for key in ("y", "n", "Enter"):
         page.keyboard.press(key)
     expect(page.get_by_text("1 of 3 rated by you")).to_be_visible()
+    page.wait_for_load_state()  # before that the page does not listen to keys
     page.keyboard.press("n")
     page.keyboard.press("Enter")
     expect(page.get_by_text("2 of 3 rated by you")).to_be_visible()
+    page.wait_for_load_state()
 
     page.keyboard.press("b")
     expect(page.locator("[name=interpretable][value=N]")).to_be_checked()
+    page.wait_for_load_state()  # before that the page does not listen to keys
     for key in ("y", "y", "Enter"):
         page.keyboard.press(key)
     page.wait_for_url("**/rate/1")
+    page.wait_for_load_state()
     for key in ("y", "y", "Enter"):
         page.keyboard.press(key)
     expect(page.get_by_role("heading", name="Nothing is left for you here")).to_be_visible()
