@@ -16,6 +16,7 @@ from core.records import Interval, Item, Judgment, Label, Measured, Pair, Passag
 from scorer.judgments import JudgmentCache
 from scorer.metrics.reasons import unattributable
 from scorer.population import population_ais
+from scorer.rater_noise import with_raters
 from scorer.signature import Recipe
 from scorer.statistics.intervals import estimate
 from scorer.statistics.resamples import ResampleStore
@@ -94,6 +95,8 @@ def score_items(
         values[metric.key] = _spread(measured, len(items))
     if "ais" in scores:
         scores["ais"].details["ppi"] = population_ais(recipe, items)
+        if scores["ais"].value is not None:
+            scores["ais"].details["with_raters"] = with_raters(recipe, items, resamples)
     values["autoais_p"] = np.array([item.judgment.p if item.judgment else np.nan for item in items])
     return Evaluation(recipe.whole(list(metrics)), recipe.judge, items, passages, scores, values)
 

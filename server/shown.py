@@ -47,6 +47,7 @@ def _line(score: Score, judge: JudgeName | None, simulated: bool, struck: bool) 
     if metric.key == "ais":
         remarks += ["Synthetic ratings."] if simulated else []
         remarks += _coverage(score.details) + _labels(score.details) if score.value is not None else []
+        remarks += _with_raters(score.details.get("with_raters", {}))
         remarks += _population(score.details.get("ppi", {}))
     return Line(title, metric.help, score, " ".join(remarks))
 
@@ -65,6 +66,12 @@ def _labels(details: dict[str, Any]) -> list[str]:
     if near:
         told.append(f"{near:,} more answers differ from rated ones in spelling only; they do not count.")
     return told
+
+
+def _with_raters(ends: dict[str, Any]) -> list[str]:
+    if ends.get("low") is None:
+        return []
+    return [f"With the raters drawn anew too: {percent(ends['low'])} to {percent(ends['high'])}."]
 
 
 def _population(ppi: dict[str, Any]) -> list[str]:
