@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import socket
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
 from a2wsgi import WSGIMiddleware
 from huggingface_hub import HfApi
 from starlette.applications import Starlette
@@ -20,34 +15,18 @@ from server import web
 from server.bootstrap import Services
 from server.lingering import Lingering
 from server.worker import Worker
+from tests.live_server import on_socket
 from tests.small_benchmark import GOOD, jsonl
 from tests.web_client import token
 
 SYSTEM_YAML = b"benchmark: small\narchitecture: retrieve-then-read\ndescription: Reads what it finds.\n"
 
 
-@contextmanager
-def serving(services: Services) -> Iterator[str]:
+def serving(services: Services) -> AbstractContextManager[str]:
     """Serve the Flask application, without the board, for the time of the block; gives the address."""
     app = Starlette(routes=[Mount("/", WSGIMiddleware(web.create(services)))])
     app.add_middleware(Lingering)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    for _ in range(600):
-        if server.started or not thread.is_alive():
-            break
-        time.sleep(0.02)
-    assert server.started, "the server did not start"
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive(), "the server did not stop"
+    return on_socket(app)
 
 
 @dataclass
