@@ -20,6 +20,7 @@ from core.errors import Conflict, InvalidInput, NotFound
 from core.records import Question
 from core.tables import BenchmarkRow, ExemplarRow, QuestionRow
 from core.text import hash_key
+from core.tracks import QA
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
@@ -36,6 +37,7 @@ class Benchmark:
     raters_per_item: int
     minimum_coverage: float
     synthetic: bool
+    track: str = QA
 
     @property
     def name(self) -> str:
@@ -62,6 +64,7 @@ class NewBenchmark:
     title: str = ""
     description: str = ""
     synthetic: bool = False
+    track: str = QA
 
 
 class Benchmarks:
@@ -83,7 +86,7 @@ class Benchmarks:
         questions = read_questions(new.questions, new.rated)
         exemplars = read_exemplars(new.exemplars, questions) if new.exemplars else []
         digest, size = corpora.build(new.corpus, self._folder, progress)
-        content_hash = _content_hash(questions, digest, new.raters_per_item)
+        content_hash = _content_hash(questions, digest, new.raters_per_item, new.track)
         with self._database.transaction() as session:
             existing = session.get(BenchmarkRow, new.id)
             if existing is None:
@@ -140,9 +143,12 @@ def _find(session: Session, benchmark_id: str) -> BenchmarkRow:
     return row
 
 
-def _content_hash(questions: Sequence[Question], corpus_digest: str, raters_per_item: int) -> str:
-    content = [[q.id, q.text, list(q.references), q.rated] for q in questions]
-    return hash_key(orjson.dumps(content).decode(), corpus_digest, str(raters_per_item), size=32).hex()
+def _content_hash(questions: Sequence[Question], corpus_digest: str, raters_per_item: int, track: str) -> str:
+    content = [
+        [q.id, q.text, list(q.references), q.rated, *([list(q.context)] if q.context else [])] for q in questions
+    ]
+    of_track = () if track == QA else (track,)
+    return hash_key(orjson.dumps(content).decode(), corpus_digest, str(raters_per_item), *of_track, size=32).hex()
 
 
 def _insert(
@@ -159,7 +165,7 @@ def _insert(
             id=new.id, title=new.title or new.id, description=new.description, content_hash=content_hash,
             corpus_digest=digest, corpus_size=size, question_count=len(questions),
             rated_count=sum(q.rated for q in questions), raters_per_item=new.raters_per_item,
-            minimum_coverage=new.minimum_coverage, synthetic=new.synthetic,
+            minimum_coverage=new.minimum_coverage, synthetic=new.synthetic, track=new.track,
         )
     )  # fmt: skip
     session.flush()
@@ -167,7 +173,7 @@ def _insert(
         insert(QuestionRow),
         [
             {"benchmark_id": new.id, "position": q.position, "id": q.id, "text": q.text,
-             "references": list(q.references), "rated": q.rated, "type": q.type}
+             "references": list(q.references), "rated": q.rated, "type": q.type, "context": list(q.context)}
             for q in questions
         ],
     )  # fmt: skip
@@ -187,6 +193,9 @@ def _load(session: Session, row: BenchmarkRow) -> Benchmark:
     )
     return Benchmark(
         row.id, row.title, row.content_hash, row.corpus_digest,
-        tuple(Question(q.position, q.id, q.text, tuple(q.references), q.rated, q.type) for q in questions),
-        row.raters_per_item, row.minimum_coverage, row.synthetic,
+        tuple(
+            Question(q.position, q.id, q.text, tuple(q.references), q.rated, q.type, tuple(q.context))
+            for q in questions
+        ),
+        row.raters_per_item, row.minimum_coverage, row.synthetic, row.track,
     )  # fmt: skip

@@ -80,14 +80,20 @@ class Queue:
         queue: str = "cpu",
         priority: int = SMALL,
         parent: int | None = None,
+        after: float = 0.0,
     ) -> Job:
-        """Create a job in the caller's transaction; it is announced only once that has committed."""
+        """Create a job in the caller's transaction; it is announced only once that has committed.
+
+        One that is due only `after` seconds is left to the next look or sweep after that.
+        """
         now = self._clock()
         job = Job(kind=kind, subject=subject, queue=checked(queue), priority=priority, parent=parent)
-        job.created_at = job.not_before = job.announced_at = now
+        job.created_at, job.not_before = now, now + timedelta(seconds=after)
+        job.announced_at = None if after else now
         session.add(job)
         session.flush()
-        self._announce_after(session, job)
+        if not after:
+            self._announce_after(session, job)
         return job
 
     def claim(self, queues: Sequence[str], worker: str) -> Claim | None:

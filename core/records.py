@@ -9,7 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One benchmark question with its references; `position` is its place in the benchmark, from 0."""
+    """One benchmark question with its references; `position` is its place in the benchmark, from 0.
+
+    In the editing track `text` is the passage to revise and `context` the turns before it, oldest first.
+    """
 
     position: int
     id: str
@@ -17,6 +20,7 @@ class Question:
     references: tuple[str, ...]
     rated: bool = True
     type: str | None = None
+    context: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

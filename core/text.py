@@ -6,6 +6,7 @@ import hashlib
 import re
 import string
 import unicodedata
+from collections.abc import Iterable
 from urllib.parse import unquote
 
 _ZERO_WIDTH = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
@@ -55,6 +56,15 @@ def triple_key(position: int, answer: str, passage_id: str) -> bytes:
 def near_key(position: int, answer: str, passage_id: str) -> bytes:
     """As `triple_key`, with the SQuAD-normalised answer: finds *near* hits."""
     return hash_key(str(position), squad_normalise(answer), unicodedata.normalize("NFC", passage_id).strip())
+
+
+def revision_key(position: int, text: str, report: Iterable[tuple[str, str]]) -> bytes:
+    """What people's words on a revision are kept by: the passage, its revised text, and the evidence beside it.
+
+    `report` gives each snippet's text and source, in their order.
+    """
+    parts = [unicodedata.normalize("NFC", part).strip() for part in (text, *(p for pair in report for p in pair))]
+    return hash_key(str(position), *parts)
 
 
 def pair_key(premise: str, hypothesis: str) -> bytes:

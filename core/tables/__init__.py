@@ -4,6 +4,7 @@ from core.tables.accounts import Team, Token
 from core.tables.audit import AuditEvent
 from core.tables.base import Base
 from core.tables.benchmarks import BenchmarkRow, ExemplarRow, QuestionRow
+from core.tables.editing import EditRatingRow, RevisionRow
 from core.tables.evaluations import EvaluationRow, ScoreRow, ValuesRow
 from core.tables.ratings import RaterExclusion, RaterSalt, RatingBatch, RatingRow, RatingSheet, SheetRow
 from core.tables.repos import NamespaceRow, Repo, RepoCommit, RepoEntry, RepoUpload
@@ -19,6 +20,7 @@ __all__ = [
     "AuditEvent",
     "Base",
     "BenchmarkRow",
+    "EditRatingRow",
     "EvaluationRow",
     "ExemplarRow",
     "HubAccount",
@@ -39,6 +41,7 @@ __all__ = [
     "RepoCommit",
     "RepoEntry",
     "RepoUpload",
+    "RevisionRow",
     "RunRow",
     "ScoreRow",
     "SentRequest",

@@ -42,6 +42,7 @@ class Base(DeclarativeBase):
     type_annotation_map = {
         datetime: UtcDateTime,
         dict[str, Any]: JSON().with_variant(JSONB(), "postgresql"),
+        list[dict[str, Any]]: JSON().with_variant(JSONB(), "postgresql"),
         list[str]: JSON().with_variant(JSONB(), "postgresql"),
     }
 

@@ -26,11 +26,13 @@ class BenchmarkRow(Base):
     raters_per_item: Mapped[int] = mapped_column(default=5)
     minimum_coverage: Mapped[float] = mapped_column(default=0.95)
     synthetic: Mapped[bool] = mapped_column(default=False)
+    track: Mapped[str] = mapped_column(String(16), default="qa", server_default="qa")
+    """A key of `core.tracks.TRACKS`."""
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
 class QuestionRow(Base):
-    """A question at its fixed position, with its references."""
+    """A question at its fixed position, with its references; in the editing track, a passage with its context."""
 
     __tablename__ = "question"
 
@@ -41,6 +43,8 @@ class QuestionRow(Base):
     references: Mapped[list[str]]
     rated: Mapped[bool]
     type: Mapped[str | None] = mapped_column(String(40))
+    context: Mapped[list[str]] = mapped_column(default=list, server_default="[]")
+    """The turns before a passage, oldest first; empty for questions."""
 
 
 class ExemplarRow(Base):
