@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from core.majority import strict_majority
 from core.records import Label, Prediction
 from core.tables import BenchmarkRow, RaterExclusion, RatingBatch, RatingRow
 from core.text import hash_key, near_key, triple_key
@@ -197,7 +198,7 @@ def _label(votes: Sequence[Vote], raters: int) -> Label:
         first.passage_id,
         positive,
         len(counted),
-        2 * positive > len(counted),
+        strict_majority(positive, len(counted)),
         pre_aggregated=not of_raters,
         complete=not of_raters or len(counted) >= raters,
         synthetic=any(vote.synthetic for vote in counted),

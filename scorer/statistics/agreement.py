@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.majority import strict_majority
 from scorer.statistics.extras import require
 from scorer.statistics.intervals import wilson
 
@@ -40,13 +41,6 @@ class Agreement:
     raters: tuple[RaterShare, ...]
 
 
-def attributable(positive: int, raters: int) -> bool:
-    """Strict majority of the raters (AQA section 3.1): a tie is not attributable. Raises ValueError for no raters."""
-    if raters < 1 or not 0 <= positive <= raters:
-        raise ValueError(f"{positive} of {raters} raters is no vote")
-    return 2 * positive > raters
-
-
 def agreement(items: Sequence[Hashable], raters: Sequence[str], positive: Sequence[bool]) -> Agreement:
     """Agreement of ratings given as three columns of equal length: item, rater, and whether it was positive.
 
@@ -64,7 +58,7 @@ def agreement(items: Sequence[Hashable], raters: Sequence[str], positive: Sequen
     several = [item for item, size in sizes.items() if size > 1]
     ties = sum(2 * votes[item] == sizes[item] for item in several)
     alpha, alpha_reason = _alpha([(sizes[item] - votes[item], votes[item]) for item in several])
-    majority = {item: attributable(votes[item], sizes[item]) for item in several if 2 * votes[item] != sizes[item]}
+    majority = {item: strict_majority(votes[item], sizes[item]) for item in several if 2 * votes[item] != sizes[item]}
     return Agreement(
         items=len(sizes),
         ratings=len(items),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from core.majority import strict_majority
 from core.records import Interval
-from scorer.statistics.agreement import attributable
 from scorer.statistics.intervals import NONE, Estimate, wilson
 from scorer.statistics.resamples import Resamples
 
@@ -32,7 +32,7 @@ def estimate_with_raters(
         raise ValueError("positive votes must lie between 0 and the number of raters, at least 1")
     if resamples.n == 0:
         return Estimate(None, 0, NONE, "no questions")
-    value = float(np.mean([attributable(int(v), int(r)) for v, r in zip(votes, panels, strict=True)]))
+    value = float(np.mean([strict_majority(int(v), int(r)) for v, r in zip(votes, panels, strict=True)]))
     chance = binom.sf(panels // 2, panels, votes / panels)
     if chance.min() == chance.max() and value in (0, 1) and chance[0] in (0, 1):
         ends = wilson(int(value) * resamples.n, resamples.n, confidence)

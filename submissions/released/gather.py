@@ -9,6 +9,7 @@ from itertools import islice
 from core import templates
 from core.benchmark import Benchmark
 from core.corpus import Corpus
+from core.majority import strict_majority
 from core.passage_text import parse_passage
 from core.records import Judgment, Passage, Question
 from core.text import near_key, pair_key, triple_key
@@ -137,7 +138,7 @@ def _merged(first: Rating, yes: int, rows: int) -> Rating:
     """The strict majority of all rows with the first one's triple."""
     if rows == 1:
         return first
-    return replace(first, positive=2 * yes > rows, system="", note=f"{yes} of {rows} rows of the release")
+    return replace(first, positive=strict_majority(yes, rows), system="", note=f"{yes} of {rows} rows of the release")
 
 
 def _batches(rows: Iterable[ReleasedRow]) -> Iterator[Sequence[ReleasedRow]]:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
+from core.majority import strict_majority
 from scorer.statistics import extras
-from scorer.statistics.agreement import agreement, agreement_by, attributable, qualification
+from scorer.statistics.agreement import agreement, agreement_by, qualification
 from scorer.statistics.intervals import interval
 from scorer.statistics.raters import estimate_with_raters
 from scorer.statistics.resamples import Resamples
@@ -23,13 +24,13 @@ ITEMS, RATERS, POSITIVE = (list(column) for column in zip(*ROWS, strict=True))
     [(3, 5, True), (2, 5, False), (2, 4, False), (3, 4, True), (1, 1, True), (0, 1, False), (1, 2, False)],
 )
 def test_a_strict_majority_attributes(positive, raters, expected):
-    assert attributable(positive, raters) is expected
+    assert strict_majority(positive, raters) is expected
 
 
 @pytest.mark.parametrize("votes", [(0, 0), (2, 1), (-1, 3)])
 def test_impossible_votes_are_refused(votes):
     with pytest.raises(ValueError):
-        attributable(*votes)
+        strict_majority(*votes)
 
 
 def test_alpha_ties_and_raters_by_hand():
