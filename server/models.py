@@ -45,7 +45,7 @@ def check(settings: Settings, reference: str, hub: Hub | None = None) -> Checked
 
     Raises as `submissions.sources.model.check`.
     """
-    found = model.check(hub or Hub(pause=_briefly), reference, rules(settings))
+    found = model.check(hub or Hub(settings.hub_endpoint, pause=_briefly), reference, rules(settings))
     unknown = _unknown(found.model_type)
     return replace(found, refusals=(*found.refusals, *unknown)) if found.model_type else found
 

@@ -17,6 +17,7 @@ from core.audit import record
 from core.benchmark import Benchmark
 from core.benchmark_files import read_exemplars
 from core.errors import Conflict, InvalidInput, NotFound
+from core.hub_access import hub_access, reaching_hub
 from core.queue import MODEL, Claim
 from core.tables import Job, RunRow, Submission
 from core.tables.base import utc_now
@@ -24,6 +25,7 @@ from server import auth
 from server.bootstrap import Services
 from server.run_parts import Decoding, parts_for, provenance
 from submissions.intake import SystemCard
+from submissions.sources import model
 from systems import catalog, runner
 from systems.config import SystemConfig
 
@@ -119,7 +121,15 @@ def resume(services: Services, run_id: str, *, seconds: float | None = None, tok
 def execute(services: Services, claim: Claim) -> None:
     """Answer the questions and enter the predictions; what an earlier attempt answered is not asked again."""
     row = get(services, claim.subject)
-    plan = RunPlan(**row.plan)
+    plan, access = RunPlan(**row.plan), hub_access()
+    if plan.entry is not None:  # a team's: only what is on the Hub for all, and nothing that names another place
+        model.parse(plan.changes.get("model", ""))
+        access = access.open_to_all()
+    with reaching_hub(access):
+        _execute(services, claim, row, plan)
+
+
+def _execute(services: Services, claim: Claim, row: RunRow, plan: RunPlan) -> None:
     config, benchmark = plan.config(row.system), services.benchmarks.get(row.benchmark_id)
     questions = benchmark.questions[: plan.limit]
     tell = _Teller(services, row.id)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from core.audit import SERVICE, acting
 from core.errors import AqaError, LeaseLost, Unavailable
+from core.hub_access import HubAccess, reaching_hub
 from core.queue import Claim
 from server.bootstrap import Services
 from server.exchange.jobs import Periodic
@@ -63,7 +64,8 @@ class Worker:
         log.info("job %s: %s, attempt %s", claim.id, claim.kind, claim.attempt, extra={"subject": claim.subject})
         self._in_hand = claim
         try:
-            with self._heartbeats(claim), acting(SERVICE), about(claim.subject):
+            access = HubAccess.from_settings(self._services.settings)
+            with self._heartbeats(claim), acting(SERVICE), about(claim.subject), reaching_hub(access):
                 JOBS[claim.kind](self._services, claim)
         except LeaseLost:
             log.warning("job %s was taken over by another worker; this one's result was dropped", claim.id)

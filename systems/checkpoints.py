@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import InvalidInput, NotFound, Refused, Unavailable
+from core.hub_access import hub_access
 
 FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja")
 """What is fetched, hashed and loaded; never pickles or code, which could run anything."""
@@ -22,7 +23,7 @@ class Checkpoint:
 
 
 def fetch(where: str) -> Checkpoint:
-    """The files of `owner/name@revision`, downloaded once, or of a folder.
+    """The files of `owner/name@revision`, downloaded once from the Hub that `hub_access` names, or of a folder.
 
     Without a revision the newest commit is taken, and named. Raises `NotFound`, `Refused` (no safetensors, gated),
     or `Unavailable` (hub not reached).
@@ -64,14 +65,19 @@ def _download(name: str, revision: str | None) -> Path:
     from huggingface_hub import errors as hub
     from huggingface_hub import snapshot_download
 
+    access = hub_access()
     try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=list(FILES)))
+        return Path(
+            snapshot_download(
+                name, revision=revision, allow_patterns=list(FILES), endpoint=access.endpoint, token=access.token
+            )
+        )
     except hub.GatedRepoError:
-        raise Refused(f"{name} is gated.", "Ask its owner for access and set HF_TOKEN.") from None
+        raise Refused(f"{name} is gated.", "Ask its owner for access and set AQA_HUB_TOKEN.") from None
     except hub.RevisionNotFoundError:
         raise NotFound(f"{name} has no revision {revision!r}.", "Name a commit of the repository.") from None
     except hub.RepositoryNotFoundError:
-        raise NotFound(f"The hub has no model {name!r}.", "Check the name; a private one needs HF_TOKEN.") from None
+        raise NotFound(f"The hub has no model {name!r}.", "Check the name; is it private?") from None
     except hub.HFValidationError as error:
         raise InvalidInput(f"{name!r} is no model id: {error}", "Write owner/name@revision.") from None
     except (hub.LocalEntryNotFoundError, hub.OfflineModeIsEnabled, hub.HfHubHTTPError, OSError) as error:

@@ -124,5 +124,5 @@ def unreachable(what: str, error: Exception) -> Unavailable:
     """The error for a hub that does not answer."""
     return Unavailable(
         f"{what} could not be read from the hub: {error}",
-        "Check the network and HF_ENDPOINT, wait if the hub asks for it, or name a local folder.",
+        "Check the network and AQA_HUB_ENDPOINT, wait if the hub asks for it, or name a local folder.",
     )

@@ -17,6 +17,7 @@ from huggingface_hub.errors import (
 )
 
 from core.errors import Forbidden, InvalidInput, NotFound, Unavailable
+from core.hub_access import hub_access
 from scorer.judges.checkpoints import FILES, Checkpoint, count_parameters, unreachable, without_safetensors
 
 
@@ -25,7 +26,8 @@ def resolve(name: str, revision: str | None, hub: HfApi | None = None) -> Checkp
 
     Where the hub is not reached, a snapshot in the local cache serves. Errors as in `checkpoints.resolve`.
     """
-    hub = hub or HfApi()
+    access = hub_access()
+    hub = hub or HfApi(access.endpoint, access.token)
     what = f"{name}@{revision}" if revision else name
     try:
         info = hub.model_info(name, revision=revision)
@@ -37,11 +39,13 @@ def resolve(name: str, revision: str | None, hub: HfApi | None = None) -> Checkp
     except HFValidationError as error:
         raise InvalidInput(f"{name!r} is not a hub id: {error}", "Write OWNER/NAME, or a path with /.") from error
     except GatedRepoError as error:
-        raise Forbidden(f"{what} is gated", "Accept its terms on the hub and set HF_TOKEN.") from error
+        raise Forbidden(f"{what} is gated", "Accept its terms on the hub and set AQA_HUB_TOKEN.") from error
     except RevisionNotFoundError as error:
         raise NotFound(f"{name} has no revision {revision!r}", "Name a commit, branch or tag of it.") from error
     except RepositoryNotFoundError as error:
-        raise NotFound(f"the hub has no model {name!r}", "Check the id; a private model needs HF_TOKEN.") from error
+        raise NotFound(
+            f"the hub has no model {name!r}", "Check the id; a private one needs AQA_HUB_TOKEN."
+        ) from error
     except (HfHubHTTPError, OSError) as error:
         return _cached(name, revision, unreachable(what, error))
     return Checkpoint(name, str(info.sha), sum(counts.values()))
@@ -61,8 +65,14 @@ def _cached(name: str, revision: str | None, failure: Unavailable) -> Checkpoint
 def fetch(checkpoint: Checkpoint) -> Path:
     """Download the pinned commit's files into the hub's cache. Raises `Unavailable`, also for a disk too small."""
     _require_disk(checkpoint)
+    access = hub_access()
     try:
-        return Path(snapshot_download(checkpoint.name, revision=checkpoint.revision, allow_patterns=list(FILES)))
+        return Path(
+            snapshot_download(
+                checkpoint.name, revision=checkpoint.revision, allow_patterns=list(FILES), endpoint=access.endpoint,
+                token=access.token,
+            )
+        )  # fmt: skip
     except (HfHubHTTPError, OSError) as error:
         raise unreachable(checkpoint.identity, error) from error
 

@@ -14,6 +14,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from core.errors import Unavailable
+from core.hub_access import hub_access
 
 WIDTH = 384
 WINDOW = 254
@@ -160,5 +161,10 @@ def _locate(name: str, source: str) -> Path:
 def _from_hub(source: str) -> Path:
     from huggingface_hub import snapshot_download
 
-    repo, _, revision = source.partition("@")
-    return Path(snapshot_download(repo, revision=revision or None, allow_patterns=list(_PACKAGED)))
+    (repo, _, revision), access = source.partition("@"), hub_access()
+    return Path(
+        snapshot_download(
+            repo, revision=revision or None, allow_patterns=list(_PACKAGED), endpoint=access.endpoint,
+            token=access.token,
+        )
+    )  # fmt: skip

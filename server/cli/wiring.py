@@ -11,8 +11,12 @@ if TYPE_CHECKING:
 
 
 def settings() -> Settings:
-    """The settings that the environment names."""
-    return Settings.from_environment()
+    """The settings that the environment names; from here on models come from the Hub that they name."""
+    from core.hub_access import HubAccess, reach_hub
+
+    found = Settings.from_environment()
+    reach_hub(HubAccess.from_settings(found))
+    return found
 
 
 def services(chosen: Settings | None = None) -> Services:

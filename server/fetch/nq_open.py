@@ -10,6 +10,7 @@ from pathlib import Path
 
 from core.benchmark import Benchmark, Benchmarks, NewBenchmark
 from core.errors import Refused, Unavailable
+from core.hub_access import hub_access
 from server.fetch.ranged import Progress, RemoteFile, fetch, look_up
 
 CORPUS_URL = "https://storage.googleapis.com/gresearch/attributed_language_models/wikipedia.zip"
@@ -38,8 +39,9 @@ def plan(corpus_url: str = CORPUS_URL) -> Plan:
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
 
+    access = hub_access()
     with _reaching_hub():
-        hub = HfApi()
+        hub = HfApi(access.endpoint, access.token)
         revision = hub.dataset_info(DATASET).sha or "main"
         tree = list(hub.list_repo_tree(DATASET, repo_type="dataset", revision=revision, recursive=True))
     found = [file for file in tree if isinstance(file, RepoFile) and _is_split(file.path)]
@@ -53,10 +55,11 @@ def questions(planned: Plan, folder: Path) -> tuple[Path, int]:
     import pyarrow.parquet as parquet
     from huggingface_hub import hf_hub_download
 
+    access = hub_access()
     with _reaching_hub():
         fetched = hf_hub_download(
             DATASET, planned.questions_file, repo_type="dataset", revision=planned.questions_revision,
-            local_dir=folder,
+            local_dir=folder, endpoint=access.endpoint, token=access.token,
         )  # fmt: skip
     rows = parquet.read_table(fetched, columns=["question", "answer"]).to_pylist()
     target = folder / "questions.jsonl"
@@ -98,5 +101,5 @@ def _reaching_hub() -> Iterator[None]:
         told = str(error).strip().partition("\n")[0] or type(error).__name__
         raise Unavailable(
             f"The Hub's dataset {DATASET} cannot be read: {told}",
-            "Check the network; HF_ENDPOINT names a mirror of the Hub.",
+            "Check the network; AQA_HUB_ENDPOINT or HF_ENDPOINT names a mirror of the Hub.",
         ) from error

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 from core.errors import AqaError, Forbidden, InvalidInput, NotFound, TooLarge, Unavailable
@@ -15,6 +13,8 @@ from submissions.sources.reference import Reference
 T = TypeVar("T")
 _ATTEMPTS = 5
 _LONGEST_PAUSE = 300.0
+_SECONDS = 30.0
+"""How long the Hub may be silent while a file comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +83,7 @@ class Hub:
         size = self.file(reference).size
         if size > limit:
             raise TooLarge(f"{reference.path} has {size / 2**20:,.1f} MiB; the limit is {limit / 2**20:,.0f} MiB.")
-        with tempfile.TemporaryDirectory() as folder:
-
-            def download() -> bytes:
-                got = self.api.hf_hub_download(
-                    reference.repo, reference.path, repo_type="dataset", revision=reference.revision, local_dir=folder
-                )
-                return Path(got).read_bytes()
-
-            data = self._ask(download, reference.repo, reference.revision)
+        data = self._download(reference.repo, reference.path, reference.revision, "dataset", limit)
         if len(data) != size:
             raise Unavailable(f"{reference.path} arrived with {len(data):,} of {size:,} bytes.", "Try again.")
         return data
@@ -132,10 +124,9 @@ class Hub:
         ask = self.api.model_info
         return self._ask(lambda: ask(repo, revision=revision, files_metadata=True), repo, revision, "model")
 
-    def model_file(self, repo: str, commit: str, path: str, folder: str) -> str:
-        """Fetch one small file of a model into a folder; returns where it is."""
-        fetch = self.api.hf_hub_download
-        return self._ask(lambda: str(fetch(repo, path, revision=commit, local_dir=folder)), repo, commit, "model")
+    def model_file(self, repo: str, commit: str, path: str, limit: int) -> bytes:
+        """One small file of a model. Raises `TooLarge` beyond `limit` bytes."""
+        return self._download(repo, path, commit, "model", limit)
 
     @property
     def api(self) -> Any:
@@ -143,6 +134,29 @@ class Hub:
         from huggingface_hub import HfApi
 
         return HfApi(endpoint=self.endpoint.rstrip("/") or None, token=self.token or False)
+
+    def _download(self, repo: str, path: str, revision: str, kind: str, limit: int) -> bytes:
+        """A file's bytes, counted while they come.
+
+        The library's own download waits by itself, for as long as a busy Hub likes; here somebody may be waiting.
+        """
+        from huggingface_hub import get_session, hf_hub_url
+        from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
+
+        url = hf_hub_url(repo, path, repo_type=kind, revision=revision, endpoint=self.endpoint.rstrip("/") or None)
+        headers = build_hf_headers(token=self.token or False) | {"Accept-Encoding": "identity"}
+
+        def read() -> bytes:
+            data = bytearray()
+            with get_session().stream("GET", url, headers=headers, follow_redirects=True, timeout=_SECONDS) as answer:
+                hf_raise_for_status(answer)
+                for piece in answer.iter_bytes():
+                    data += piece
+                    if len(data) > limit:
+                        raise TooLarge(f"{path} is larger than {limit / 2**20:,.0f} MiB.", "Name a smaller file.")
+            return bytes(data)
+
+        return self._ask(read, repo, revision, kind)
 
     def _ask(self, call: Callable[[], T], repo: str, revision: str = "main", kind: str = "dataset") -> T:
         """Call, and call again where the Hub asks for patience or fails."""
@@ -165,7 +179,7 @@ def _patience(error: Exception, attempt: int) -> float | None:
     """Seconds to wait before the next try; None where another try would not help."""
     status = _status(error)
     if status == 429:
-        from huggingface_hub.utils._http import parse_ratelimit_headers
+        from huggingface_hub.utils import parse_ratelimit_headers
 
         headers = _response(error).headers
         known = parse_ratelimit_headers(headers)
@@ -187,7 +201,7 @@ def _told(error: Exception, repo: str, revision: str, kind: str, *, waiting: boo
         return NotFound(f"There is no {kind} {repo} on the Hub, or it is private.", "Check the name; make it public.")
     if isinstance(error, errors.RevisionNotFoundError):
         return NotFound(f"{repo} has no revision {revision[:60]!r}.", "Name a branch, a tag or a commit.")
-    if isinstance(error, errors.EntryNotFoundError | errors.LocalEntryNotFoundError) and not waiting:
+    if isinstance(error, errors.EntryNotFoundError):
         return NotFound(f"{repo} has no such file at {revision[:60]}.", "Check the path.")
     if isinstance(error, errors.DisabledRepoError):
         return Forbidden(f"{repo} was disabled on the Hub.", "Use another copy.")
@@ -204,11 +218,9 @@ def _told(error: Exception, repo: str, revision: str, kind: str, *, waiting: boo
 
 
 def _response(error: Exception) -> Any:
-    """The answer behind an error; a failed download carries it in its cause."""
     from huggingface_hub.errors import HfHubHTTPError
 
-    found = (each for each in (error, error.__cause__) if isinstance(each, HfHubHTTPError))
-    return getattr(next(found, None), "response", None)
+    return error.response if isinstance(error, HfHubHTTPError) else None
 
 
 def _status(error: Exception) -> int | None:
@@ -217,13 +229,10 @@ def _status(error: Exception) -> int | None:
 
 
 def _is_network(error: Exception) -> bool:
+    from httpx2 import TransportError
     from huggingface_hub.errors import OfflineModeIsEnabled
 
-    if isinstance(error, OfflineModeIsEnabled):
-        return False
-    cause = error.__cause__
-    names = {kind.__name__ for each in (error, cause) if each is not None for kind in type(each).__mro__}
-    return bool(names & {"TransportError", "ConnectionError", "TimeoutException"})
+    return isinstance(error, TransportError | ConnectionError) and not isinstance(error, OfflineModeIsEnabled)
 
 
 def _first_line(error: Exception) -> str:

@@ -7,8 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from core.errors import InvalidInput, Refused
@@ -96,10 +94,8 @@ def _json(hub: Hub, repo: str, commit: str, name: str, sizes: dict[str, int]) ->
     """A small file of settings; None where there is none, or it is no JSON object."""
     if not 0 < sizes.get(name, 0) <= _CONFIG_BYTES:
         return None
-    with TemporaryDirectory() as folder:
-        data = Path(hub.model_file(repo, commit, name, folder)).read_bytes()
     try:
-        found = json.loads(data)
+        found = json.loads(hub.model_file(repo, commit, name, _CONFIG_BYTES))
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

@@ -90,10 +90,7 @@ def test_missing_gated_and_private_are_told_apart(fake: FakeHub, source: Source)
 
 
 @pytest.mark.parametrize("call", ["info", "download"])
-def test_429_is_waited_out(
-    fake: FakeHub, source: Source, pauses: list[float], call: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", pauses.append)
+def test_429_is_waited_out(fake: FakeHub, source: Source, pauses: list[float], call: str) -> None:
     fake.dataset("a/b", files={"p.csv": b"x"})
     commit = source.commit_of("a/b")
     fake.busy = 3

@@ -16,15 +16,17 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from core.errors import Forbidden, InvalidInput, NotFound, OverQuota, Refused, Unavailable
+from core.hub_access import MACHINE, HubAccess, reaching_hub
 from core.settings import Settings
 from core.tables import Job, RunRow, Submission
-from server import models, web
+from server import models, runs, web
 from server.bootstrap import Services, build
+from server.runs import RunPlan
 from server.worker import Worker
 from submissions.intake import SystemCard
 from submissions.sources.hub import Hub
 from submissions.sources.model import Rules, check, parse
-from systems.checkpoints import FILES
+from systems.checkpoints import FILES, fetch
 from tests.fake_hub import FakeHub, serving
 from tests.small_benchmark import add_benchmark, add_team
 from tests.web_client import API, bearer
@@ -114,7 +116,9 @@ def test_any_licence_that_is_named(hub: FakeHub) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "good", "/etc/passwd", "./folder", "~/x", "a/b/c", "openai:gpt@http://169.254.169.254/v1", "../x", "lab/../x",
-     "https://evil.example/lab/good", "hf://lab/good", "lab/good@../../x", "lab/good@\x00", "lab/gööd"],
+     "https://evil.example/lab/good", "hf://lab/good", "lab/good@../../x", "lab/good@\x00", "lab/gööd",
+     "openai:gpt-5@http://evil.example/v1", "openai-text:lab/good", "answers:/etc/passwd", "answers:lab/good",
+     "smollm2", "transformers:lab/good", "C:/lab", "lab/good/", "/lab/good", "lab//good", "file:///lab/good"],
 )  # fmt: skip
 def test_only_models_of_the_hub_are_references(text: str) -> None:
     with pytest.raises(InvalidInput):
@@ -139,6 +143,7 @@ def test_missing_private_gated_and_busy(hub: FakeHub) -> None:
         check(asking, "lab/good", RULES)
 
 
+MACHINE_TOKEN = "hf_of_the_whole_machine"
 CARD_IN = SystemCard("Mine", "retrieve-then-read", "few-shot", "About it", ("https://x.org",))
 
 
@@ -197,11 +202,10 @@ def test_the_days_models(services: Services, tmp_path: Path, hub: FakeHub) -> No
 
 
 @pytest.fixture
-def api(services: Services, tmp_path: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
+def api(services: Services, tmp_path: Path, hub: FakeHub) -> FlaskClient:
     """The API, whose Hub is the fake one."""
-    monkeypatch.setattr(models, "Hub", lambda pause: Hub(hub.url, pause=pause))
     add_benchmark(services, tmp_path / "files")
-    return web.create(services).test_client()
+    return web.create(build(dataclasses.replace(services.settings, hub_endpoint=hub.url))).test_client()
 
 
 def test_over_the_api(api: FlaskClient, services: Services, hub: FakeHub) -> None:
@@ -230,7 +234,8 @@ def aqa(settings: Settings, hub: FakeHub, *arguments: str) -> subprocess.Complet
     """A command in a process of its own, for which the fake Hub is the Hub; a token of the machine stands around."""
     environment = os.environ | {
         "AQA_DATA_DIR": settings.data_dir, "AQA_DATABASE_URL": settings.database_url, "AQA_JUDGE": "token-overlap",
-        "AQA_BOOTSTRAP_RESAMPLES": "199", "HF_ENDPOINT": hub.url, "HF_HUB_DISABLE_TELEMETRY": "1",
+        "AQA_BOOTSTRAP_RESAMPLES": "199", "AQA_HUB_ENDPOINT": hub.url, "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_ENDPOINT": "http://127.0.0.1:9", "HF_TOKEN": MACHINE_TOKEN, "AQA_HUB_TOKEN": hub.token,
         "HF_HOME": f"{settings.data_dir}/hf", "OMP_NUM_THREADS": "1", "HF_HUB_DISABLE_XET": "1",
     }  # fmt: skip
     environment.pop("HF_HUB_OFFLINE", None)
@@ -281,4 +286,35 @@ def test_end_to_end_with_a_tiny_model(sqlite_url: str, tmp_path: Path, hub: Fake
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= fetched
     assert not {name for name in fetched if name.endswith((".py", ".bin"))}
     assert not marker.exists()
+    assert hub.tokens == set(), "neither the machine's token nor the service's goes along for a team's model"
     services.database.engine.dispose()
+
+
+@pytest.mark.parametrize(
+    "spec", ["openai:gpt@http://evil.example/v1", "answers:/etc/passwd", "/etc", "./x/y", "smollm2"]
+)
+def test_no_other_spec_reaches_a_backend(services: Services, tmp_path: Path, spec: str) -> None:
+    add_benchmark(services, tmp_path / "files")
+    team = add_team(services)
+    entry = dataclasses.asdict(CARD_IN)
+    plan = RunPlan(changes={"model": spec}, entry=entry | {"links": []})
+    made = runs.start(services, "Small-RTR", "small", plan, team_id=team)
+    Worker(services).run_until_idle()
+    with services.database.reading() as session:
+        row = session.get_one(RunRow, made)
+        assert (row.state, row.submission_id) == ("failed", None)
+        assert "is not a reference to a model" in str(row.reason) or "cannot name a repository" in str(row.reason)
+
+
+def test_whose_token_goes_where(
+    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet_client: None
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", MACHINE_TOKEN)
+    ours, open_to_all = Settings(hub_endpoint=hub.url, hub_token="hf_ours"), Settings(hub_endpoint=hub.url)
+    for settings, sent in ((open_to_all, set()), (ours, {"hf_ours"})):
+        hub.tokens.clear()
+        with reaching_hub(HubAccess.from_settings(settings)):
+            assert fetch("lab/good").identity == f"lab/good@{check(Hub(hub.url), 'lab/good', RULES).commit}"
+        assert hub.tokens == sent
+    assert HubAccess.from_settings(Settings()) == MACHINE, "without a Hub of ours all is as the machine has it"
+    assert HubAccess.from_settings(ours).open_to_all() == HubAccess(hub.url, False)
