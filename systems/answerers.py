@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -70,7 +69,8 @@ class FewShot:
 class FromFile:
     """Answers that are there already: JSONL of `question` (or `id`) and `answer` (or `prediction`)."""
 
-    path: Path
+    name: str
+    data: bytes = field(repr=False)
 
     @property
     def signature(self) -> str:
@@ -85,14 +85,23 @@ class FromFile:
     @cached_property
     def _answers(self) -> dict[str, str]:
         held: dict[str, str] = {}
-        for number, line in enumerate(self.path.read_bytes().split(b"\n"), start=1):
+        for number, line in enumerate(self.data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
             if line.strip():
-                question, answer = _entry(line, number, self.path)
-                held[question] = answer
+                question, answer = _entry(line, number, self.name)
+                if held.setdefault(question, answer) != answer:
+                    raise InvalidInput(
+                        f"{self.name}, line {number}: another answer to {question[:80]!r}.",
+                        "Give one answer a question.",
+                    )
         return held
 
+    def check(self) -> None:
+        """Raises `InvalidInput` for a file that is not as it should be, or holds nothing."""
+        if not self._answers:
+            raise InvalidInput(f"{self.name} holds no answers.", "Give JSONL, one answer a line.")
 
-def _entry(line: bytes, number: int, path: Path) -> tuple[str, str]:
+
+def _entry(line: bytes, number: int, name: str) -> tuple[str, str]:
     try:
         entry = orjson.loads(line)
         answer = entry["answer"] if "answer" in entry else entry["prediction"]
@@ -101,6 +110,6 @@ def _entry(line: bytes, number: int, path: Path) -> tuple[str, str]:
             raise TypeError
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
         raise InvalidInput(
-            f"{path.name}, line {number}: not an object with question and answer.", "Give JSONL, one answer a line."
+            f"{name}, line {number}: not an object with question and answer.", "Give JSONL, one answer a line."
         ) from None
     return key, answer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.corpus import Corpus
 from core.errors import InvalidInput, Unavailable
@@ -36,6 +36,14 @@ def load_llm(spec: str, seed: int) -> LLM:
     return model
 
 
+def read_file(where: str) -> bytes:
+    """The file of answers that `answers:FILE` names."""
+    try:
+        return Path(where).read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{where} cannot be read: {error.strerror}", "Name a JSONL file of answers.") from None
+
+
 def load_reader(spec: str, model: str, seed: int) -> Reader:
     """The reader that a spec names, on a model."""
     reader: Reader = import_module("systems.readers").load(spec, model=model, seed=seed)
@@ -53,6 +61,7 @@ class Parts:
     judge_source: Callable[[], Judge] = _no_judge
     llm_source: Callable[[str, int], LLM] = load_llm
     reader_source: Callable[[str, str, int], Reader] = load_reader
+    answers_source: Callable[[str], bytes] = read_file
     progress: Progress = silent
     _judge: Judge | None = field(default=None, repr=False)
 
@@ -90,15 +99,18 @@ class Parts:
 
     def reader(self, config: SystemConfig) -> Reader:
         """The configured reader."""
-        return self.reader_source(config.reader, _given(config, "model"), self.seed)
+        reader: Any = self.reader_source(config.reader, _given(config, "model"), self.seed)
+        if config.max_new_tokens:
+            reader = replace(reader, max_new_tokens=config.max_new_tokens)
+        return reader  # type: ignore[no-any-return]
 
     def answerer(self, config: SystemConfig) -> Answerer:
         """The configured closed-book answerer."""
         from systems.answerers import FewShot, FromFile
 
-        kind, _, path = config.answerer.partition(":")
+        kind, _, where = _given(config, "answerer").partition(":")
         if kind == "answers":
-            return FromFile(Path(path))
+            return FromFile(where.partition("@")[0], self.answers_source(where))
         model = self.llm_source(_given(config, "model"), self.seed)
         return FewShot(model, self.chooser(config), config.max_new_tokens)
 

@@ -140,6 +140,11 @@ class System(Protocol):
     architecture: str
 
     @property
+    def batch(self) -> int:
+        """How many questions it answers together; 1 where each stands alone."""
+        ...
+
+    @property
     def signature(self) -> str:
         """Its configuration and its parts' signatures."""
         ...

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,7 +16,7 @@ import orjson
 from core.errors import Conflict, Unavailable
 from core.records import Question
 from core.text import hash_key
-from systems.records import Output, System
+from systems.records import System
 
 OUTPUTS = "outputs.jsonl"
 COMPLETE, OUT_OF_TIME, OUT_OF_TOKENS = "complete", "out of time", "out of tokens"
@@ -104,23 +105,31 @@ def _run(
     for line in _kept(path, header):
         state._take(line)
     state.resumed = len(state.predictions)
-    done = {position for position, _, _ in state.predictions}
-    left = [question for question in questions if question.position not in done]
     progress(state, len(questions))
-    ended = state._spent(budget) if left else None
-    if left and ended is None:
+    ended = None if state.resumed == len(questions) else state._spent(budget)
+    if state.resumed < len(questions) and ended is None:
         with path.open("ab") as file:
-            ended = _go_on(system.answer(left), state, file, budget, lambda: progress(state, len(questions)))
-    complete = len(state.predictions) == len(questions)
-    state.ended = COMPLETE if complete else ended or COMPLETE
+            ended = _go_on(system, questions, state, file, budget, lambda: progress(state, len(questions)))
+    state.ended = COMPLETE if len(state.predictions) == len(questions) else ended or COMPLETE
     return state
 
 
 def _go_on(
-    outputs: Iterator[Output], state: Run, file: BinaryIO, budget: Budget, progress: Callable[[], None]
+    system: System,
+    questions: Sequence[Question],
+    state: Run,
+    file: BinaryIO,
+    budget: Budget,
+    progress: Callable[[], None],
 ) -> str | None:
+    """Answer what is left, in the batches of a run that was never stopped, since a batch can move a near-tie.
+
+    So a batch that a kill tore is answered again whole, and a budget ends the run between batches: what a batch has
+    cost is spent by then, and its answers are kept.
+    """
     begun, before = time.monotonic(), state.seconds
-    for output in outputs:
+    start = state.resumed - state.resumed % system.batch
+    for output in itertools.islice(system.answer(questions[start:]), state.resumed - start, None):
         line = {
             "position": output.position, "answer": output.answer, "passage_id": output.passage_id,
             "elapsed": before + time.monotonic() - begun, "trace": output.trace,
@@ -129,26 +138,36 @@ def _go_on(
         file.flush()
         state._take(line)
         progress()
-        if ended := state._spent(budget):
+        if len(state.predictions) % system.batch == 0 and (ended := state._spent(budget)):
             return ended
     os.fsync(file.fileno())
     return None
 
 
 def _kept(path: Path, header: dict[str, str]) -> list[dict[str, Any]]:
-    """The outputs that are there whole; what a kill tore off at the end is cut away."""
+    """The outputs that are there whole; what a kill or a power cut tore off at the end is cut away."""
     lines = path.read_bytes().split(b"\n") if path.is_file() else []
-    if len(lines) < 2:  # not even a whole header
+    found = _parsed(lines[0]) if len(lines) > 1 else None
+    if found is None:
         path.write_bytes(orjson.dumps(header) + b"\n")
         return []
-    if orjson.loads(lines[0]) != header:
+    if found != header:
         raise Conflict(
             "What this run had answered came from another system, other models or other questions.", "Start a new run."
         )
-    if lines[-1]:
-        with path.open("r+b") as file:
-            file.truncate(path.stat().st_size - len(lines[-1]))
-    return [orjson.loads(line) for line in lines[1:-1]]
+    whole = list(itertools.takewhile(lambda line: line is not None, map(_parsed, lines[1:-1])))
+    with path.open("r+b") as file:
+        file.truncate(sum(len(line) + 1 for line in lines[: 1 + len(whole)]))
+    return [line for line in whole if line is not None]
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """The object in a line; None where it is none."""
+    try:
+        found = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _digest(questions: Sequence[Question]) -> str:

@@ -9,10 +9,23 @@ from core.ports import Judge
 from core.records import Passage
 from core.templates import qa_pair
 from core.text import squad_normalise
+from systems.config import SystemConfig
 from systems.records import Retrieved
 
 BATCH = 32
 _Thing = TypeVar("_Thing")
+
+
+def retrieval_reads(config: SystemConfig) -> dict[str, bool]:
+    """The components that a configured retriever and its reranker read, and whether it cannot do without them."""
+    own = {"k1": False, "b": False} if config.retriever == "bm25" else {"encoder": True}
+    return {"retriever": True, "k": True, "reranker": False} | own
+
+
+def answerer_reads(config: SystemConfig) -> dict[str, bool]:
+    """The same for a configured closed-book answerer."""
+    prompted = {"model": True, "exemplars": bool(config.shots), "shots": False, "max_new_tokens": True}
+    return {"answerer": True} | (prompted if config.answerer in ("", "few-shot") else {})
 
 
 def batches(things: Sequence[_Thing], size: int = BATCH) -> Iterator[Sequence[_Thing]]:

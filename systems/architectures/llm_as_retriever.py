@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.records import Question
-from systems.architectures.choice import add_flag, batches, trace_of
-from systems.architectures.post_hoc import query
+from systems.architectures.choice import BATCH, add_flag, answerer_reads, batches, trace_of
+from systems.architectures.post_hoc import QUESTION_AND_ANSWER, form_signature, query
 from systems.config import SystemConfig
 from systems.parts import Parts
 from systems.records import Answerer, Output, Reading
@@ -28,12 +28,16 @@ class LlmAsRetriever:
     answerer: Answerer
     pages: Pages
     paragraphs: Bm25
+    form: str = QUESTION_AND_ANSWER
+    """By what the page's paragraphs are ordered."""
     architecture: str = "llm-as-retriever"
+    batch: int = BATCH
 
     @property
     def signature(self) -> str:
         """The parts' signatures."""
-        return "|".join([self.architecture, self.answerer.signature, self.paragraphs.signature])
+        named = [self.architecture, self.answerer.signature, self.paragraphs.signature]
+        return "|".join([*named, *form_signature(self.form)])
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Output]:
         """Outputs in order, batch by batch."""
@@ -50,7 +54,7 @@ class LlmAsRetriever:
         if not rows:
             add_flag(trace, NO_PAGE if url else NO_ADDRESS)
             return Output(question.position, reading.answer, None, trace)
-        hits = self.paragraphs.search_within(query(question.text, reading.answer), rows, k=5)
+        hits = self.paragraphs.search_within(query(question.text, reading.answer, self.form), rows, k=5)
         trace |= trace_of(hits)
         if hits:
             return Output(question.position, reading.answer, hits[0].passage.id, trace)
@@ -58,6 +62,14 @@ class LlmAsRetriever:
         return Output(question.position, reading.answer, self.pages.first(rows).id, trace)
 
 
+def reads(config: SystemConfig) -> dict[str, bool]:
+    """The components that make a difference to the system, and whether it cannot do without them."""
+    prompted = replace(config, answerer="few-shot")
+    return {"query": True, "k1": False, "b": False} | {
+        name: needed for name, needed in answerer_reads(prompted).items() if name != "answerer"
+    }
+
+
 def build(config: SystemConfig, parts: Parts) -> LlmAsRetriever:
     """The system that a configuration describes."""
-    return LlmAsRetriever(config.name, parts.url_answerer(config), parts.pages(), parts.bm25(config))
+    return LlmAsRetriever(config.name, parts.url_answerer(config), parts.pages(), parts.bm25(config), form=config.query)

@@ -7,10 +7,22 @@ from dataclasses import dataclass
 
 from core.ports import Judge
 from core.records import Question
-from systems.architectures.choice import add_flag, batches, first_holding, holds, judged_best, trace_of
+from systems.architectures.choice import (
+    BATCH,
+    add_flag,
+    answerer_reads,
+    batches,
+    first_holding,
+    holds,
+    judged_best,
+    retrieval_reads,
+    trace_of,
+)
 from systems.config import SystemConfig
 from systems.parts import Parts
 from systems.records import Answerer, Output, Reading, Reranker, Retrieved, Retriever
+
+QUESTION_AND_ANSWER = "question+answer"
 
 
 @dataclass(frozen=True)
@@ -23,27 +35,32 @@ class PostHoc:
     k: int
     reranker: Reranker | None = None
     judge: Judge | None = None
+    form: str = QUESTION_AND_ANSWER
+    """What is searched for: question and answer, or the question alone."""
     architecture: str = "post-hoc-retrieval"
+    batch: int = BATCH
 
     @property
     def signature(self) -> str:
         """The number of passages and the parts' signatures."""
         named = [self.architecture, f"k={self.k}", self.answerer.signature, self.retriever.signature]
-        chosen_by = [part.signature for part in (self.reranker, self.judge) if part is not None]
-        return "|".join([*named, *chosen_by])
+        named += [part.signature for part in (self.reranker, self.judge) if part is not None]
+        return "|".join([*named, *form_signature(self.form)])
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Output]:
         """Outputs in order, batch by batch."""
         for batch in batches(questions):
             readings = self.answerer.answer_all(batch)
-            queries = [query(each.text, reading.answer) for each, reading in zip(batch, readings, strict=True)]
+            queries = [
+                query(each.text, reading.answer, self.form) for each, reading in zip(batch, readings, strict=True)
+            ]
             hits = self.retriever.search(queries, self.k)
             if self.reranker is not None:
                 hits = self.reranker.rerank(queries, hits)
             yield from (self._output(*each) for each in zip(batch, readings, hits, strict=True))
 
     def _output(self, question: Question, reading: Reading, hits: list[Retrieved]) -> Output:
-        asked = query(question.text, reading.answer)
+        asked = query(question.text, reading.answer, self.form)
         trace = trace_of(hits, self.retriever.flags(asked)) | {"answerer": reading.trace}
         if "usage" in reading.trace:
             trace["usage"] = reading.trace["usage"]
@@ -63,9 +80,19 @@ class PostHoc:
         return Output(question.position, reading.answer, hits[chosen].passage.id, trace)
 
 
-def query(question: str, answer: str) -> str:
-    """Question and answer concatenated, as AQA §4.1 says."""
-    return f"{question} {answer}".strip()
+def query(question: str, answer: str, form: str = QUESTION_AND_ANSWER) -> str:
+    """Question and answer concatenated, as AQA §4.1 says, or the question alone."""
+    return f"{question} {answer}".strip() if form == QUESTION_AND_ANSWER else question
+
+
+def form_signature(form: str) -> list[str]:
+    """The query's form in a signature, where it is not the paper's."""
+    return [] if form == QUESTION_AND_ANSWER else [f"query={form}"]
+
+
+def reads(config: SystemConfig) -> dict[str, bool]:
+    """The components that make a difference to the system, and whether it cannot do without them."""
+    return {"query": True} | answerer_reads(config) | retrieval_reads(config)
 
 
 def build(config: SystemConfig, parts: Parts) -> PostHoc:
@@ -77,4 +104,5 @@ def build(config: SystemConfig, parts: Parts) -> PostHoc:
         k=config.k,
         reranker=parts.reranker(config),
         judge=parts.judge(config),
+        form=config.query,
     )

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from core.ports import Judge
 from core.records import Question
 from systems.architectures.choice import (
+    BATCH,
     add_flag,
     batches,
     first_holding,
     judged_best,
+    retrieval_reads,
     trace_of,
     usage_sum,
 )
@@ -36,6 +38,11 @@ class RetrieveThenRead:
     reranker: Reranker | None = None
     judge: Judge | None = None
     architecture: str = "retrieve-then-read"
+
+    @property
+    def batch(self) -> int:
+        """Questions that are answered together; where a judge picks, each is answered alone."""
+        return BATCH if self.judge is None else 1
 
     @property
     def signature(self) -> str:
@@ -85,6 +92,15 @@ class RetrieveThenRead:
         trace |= {"judge": [round(score, 6) for score in scores], "reader": readings[best].trace}
         trace["usage"] = usage_sum([reading.trace for reading in readings])
         return Output(question.position, readings[best].answer, hits[best].passage.id, trace)
+
+
+def reads(config: SystemConfig) -> dict[str, bool]:
+    """The components that make a difference to the system, and whether it cannot do without them.
+
+    Where a judge picks, each of the k passages is read alone, so P and A are not read.
+    """
+    numbers = {} if config.reranker == "judge" else {"P": True, "A": True}
+    return {"reader": True, "model": True, "max_new_tokens": False} | numbers | retrieval_reads(config)
 
 
 def build(config: SystemConfig, parts: Parts) -> RetrieveThenRead:

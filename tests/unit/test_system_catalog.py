@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import pytest
 
 from core.errors import InvalidInput, NotFound
@@ -18,6 +20,7 @@ STATED = {
     "Post-5": {"retriever": "dense", "k": 1},
     "Post-6": {"retriever": "dense", "k": 50},
 }
+USABLE = "A, b, k, k1, max_new_tokens, model, P, reader, reranker, retriever"
 MINIMAL = {
     "name": "X", "title": "x", "architecture": "retrieve-then-read", "retriever": "bm25", "k": 5,
     "stated": ["k"], "inferred": {"retriever": "why"},
@@ -91,3 +94,110 @@ def test_bad_files_are_refused_by_name(wrong: dict[str, object]) -> None:
     assert from_mapping(MINIMAL, "x.yaml").k == 5
     with pytest.raises(InvalidInput, match=r"x\.yaml"):
         from_mapping(MINIMAL | wrong, "x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("Small-RTR", {"T": "3"}),
+        ("Small-RTR", {"attribution": "the last one"}),
+        ("Small-RTR", {"encoder": "minilm"}),
+        ("Small-RTR", {"shots": "4"}),
+        ("RTR-10-AutoAIS", {"P": "3"}),
+        ("Post-2", {"P": "2"}),
+        ("Attribute-BM25", {"answerer": "answers:x", "model": "smollm2"}),
+        ("Small-URL", {"k": "3"}),
+        ("Small-URL", {"retriever": "dense"}),
+        ("Small-URL", {"answerer": "answers:x"}),
+    ],
+)
+def test_a_setting_that_nothing_reads_is_refused_with_those_that_are(name: str, changes: dict[str, str]) -> None:
+    with pytest.raises(InvalidInput, match="does not read") as caught:
+        catalog.configured(name, changes)
+    if name == "Small-RTR":
+        assert caught.value.hint == f"What can be set: {USABLE}."
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("Small-RTR", {"query": "question+answer"}),
+        ("Small-RTR", {"retriever": "dense"}),
+        ("Small-RTR", {"P": "0"}),
+        ("Small-RTR", {"k": "0", "P": "0", "A": "0"}),
+        ("Small-RTR", {"b": "nan"}),
+        ("Small-RTR", {"b": "1.5"}),
+        ("Small-RTR", {"k1": "inf"}),
+        ("Small-RTR", {"model": ""}),
+        ("Small-RTR", {"reader": "magic"}),
+        ("Small-Post", {"exemplars": "NQ-128"}),
+        ("Small-Post", {"answerer": "magic"}),
+        ("Small-Post", {"max_new_tokens": "0"}),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(name: str, changes: dict[str, str]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        catalog.configured(name, changes)
+    assert caught.value.hint
+
+
+def test_nothing_and_zero_can_be_set() -> None:
+    assert catalog.configured("RTR-10", {"reranker": ""}).reranker == ""
+    assert catalog.configured("Small-Post", {"shots": "0"}).shots == 0
+    assert catalog.configured("Small-Post", {"b": "0", "k1": "0"}).components()["b"] == 0.0
+
+
+def test_a_judge_that_is_set_is_declared() -> None:
+    """Else a system that uses AutoAIS inside would be ranked by it."""
+    assert catalog.configured("Small-RTR", {"reranker": "judge"}).uses_autoais
+    assert not catalog.configured("RTR-10-AutoAIS", {"reranker": "", "P": "2"}).uses_autoais
+
+
+def test_the_sentence_on_attribution_goes_where_it_may_be_wrong() -> None:
+    assert catalog.configured("RTR-12", {"A": "50"}).attribution == ""
+    assert catalog.configured("RTR-12", {"encoder": "minilm"}).attribution == "the top passage"
+
+
+def test_a_name_like_it_is_offered() -> None:
+    with pytest.raises(NotFound) as caught:
+        catalog.find("smal-rtr")
+    assert caught.value.hint.startswith("Did you mean Small-RTR")
+
+
+FILE = (files("systems") / "configs" / "Small-RTR.yaml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "told"),
+    [
+        ("k: 10", "k: 10\nk: 11", "k stands twice"),
+        ("k: 10", "k: ten", "k is 'ten'"),
+        ("k: 10", "k: true", "k is True"),
+        ("k: 10", "k: [", "not a YAML file"),
+        ("k: 10", "k: 10\nk1: high", "k1 is 'high'"),
+        ("title:", "title: 7\nname_:", "unknown"),
+        ("uses_autoais: false", "uses_autoais: true", "uses_autoais"),
+        ("P: 3\n", "", "marks"),
+        ("  model: small enough to run anywhere", "  model:", "inferred is"),
+        ("stated: []", "stated: 5", "stated is 5"),
+        ("architecture: retrieve-then-read", "architecture: other", "nothing builds"),
+        ("architecture: retrieve-then-read", "architecture: llm-as-retriever", "nothing reads k, reader"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_name_and_place(was: str, becomes: str, told: str) -> None:
+    assert catalog.read(FILE.encode(), "Small-RTR.yaml") == catalog.find("Small-RTR")
+    assert was in FILE
+    with pytest.raises(InvalidInput, match=rf"Small-RTR\.yaml: .*{told}") as caught:
+        catalog.read(FILE.replace(was, becomes, 1).encode(), "Small-RTR.yaml")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("data", [b"", b"- 1", b"just words", b"\xff\xfe", b"a: !!python/object/apply:os.getcwd []"])
+def test_what_is_no_configuration_at_all(data: bytes) -> None:
+    with pytest.raises(InvalidInput, match="^x.yaml: not a"):
+        catalog.read(data, "x.yaml")
+
+
+def test_every_configuration_has_what_it_needs_and_nothing_idle() -> None:
+    for name in catalog.catalog():
+        assert catalog.configured(name, {}) == catalog.find(name)

@@ -21,9 +21,10 @@ class Counting:
 
     key, architecture = "counting", "other"
 
-    def __init__(self, signature: str = "counting@1", stop_before: int = 99) -> None:
+    def __init__(self, signature: str = "counting@1", stop_before: int = 99, batch: int = 1) -> None:
         self.signature = signature
         self.stop_before = stop_before
+        self.batch = batch
         self.asked: list[int] = []
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Output]:
@@ -110,3 +111,38 @@ def test_two_processes_never_write_one_run(tmp_path: Path) -> None:
 
     with FileLock(tmp_path / "lock"), pytest.raises(Unavailable):
         run(Counting(), QUESTIONS, tmp_path)
+
+
+def test_a_torn_batch_is_answered_again_whole(tmp_path: Path) -> None:
+    """A batch can move a near-tie, so a resumed run has the batches of one that was never stopped."""
+    with pytest.raises(RuntimeError):
+        run(Counting(stop_before=6, batch=4), QUESTIONS, tmp_path)
+    again = Counting(batch=4)
+    done = run(again, QUESTIONS, tmp_path)
+    assert again.asked == [4, 5, 6, 7, 8, 9]
+    assert done.predictions == run(Counting(), QUESTIONS, tmp_path / "other").predictions
+    assert done.summary()["prompt_tokens"] == 80
+
+
+def test_a_budget_ends_a_run_between_batches(tmp_path: Path) -> None:
+    """What a batch has cost is spent when its first answer comes, so all of its answers are kept."""
+    part = run(Counting(batch=4), QUESTIONS, tmp_path, Budget(tokens=1))
+    assert (part.ended, len(part.predictions)) == (OUT_OF_TOKENS, 4)
+    assert run(Counting(batch=4), QUESTIONS, tmp_path, Budget(tokens=50)).ended == OUT_OF_TOKENS
+    assert run(Counting(batch=4), QUESTIONS, tmp_path).ended == COMPLETE
+
+
+@pytest.mark.parametrize("damage", [b"\0" * 40 + b"\n", b"[1]\n", b'{"position":6,"ans\n{"x"\n'])
+def test_what_a_power_cut_spoilt_is_answered_again(tmp_path: Path, damage: bytes) -> None:
+    with pytest.raises(RuntimeError):
+        run(Counting(stop_before=6), QUESTIONS, tmp_path)
+    with (tmp_path / "outputs.jsonl").open("ab") as file:
+        file.write(damage)
+    again = Counting()
+    assert run(again, QUESTIONS, tmp_path).predictions == run(Counting(), QUESTIONS, tmp_path / "o").predictions
+    assert again.asked == [6, 7, 8, 9]
+
+
+def test_a_spoilt_header_starts_anew(tmp_path: Path) -> None:
+    (tmp_path / "outputs.jsonl").write_bytes(b"\0\0\n" + b'{"position":0}\n')
+    assert run(Counting(), QUESTIONS, tmp_path).resumed == 0
