@@ -50,14 +50,14 @@ def finish(services: Services, claim: Claim) -> None:
     _score(services, claim, services.scorer)
 
 
-def failed(session: Session, subject: str, reason: str) -> None:
+def failed(services: Services, session: Session, subject: str, reason: str) -> None:
     """Tell a submission that its evaluation ended without scores; scores of an earlier evaluation stay."""
     state = case((Submission.evaluation_id.is_(None), "failed"), else_="scored")
     session.execute(update(Submission).where(Submission.id == subject).values(state=state, stage=state, reason=reason))
     if session.scalar(select(Submission.state).where(Submission.id == subject)) == "failed":
         record(session, "submission.failed", subject)
-        webhooks.tell(session, subject, webhooks.FAILED)
-    outputs.queue_outputs(session, subject)
+        webhooks.tell(session, services.queue, subject, webhooks.FAILED)
+    outputs.queue_outputs(session, services.queue, subject)
 
 
 def judge_chunk(services: Services, claim: Claim) -> None:
@@ -79,7 +79,7 @@ def judge_chunk(services: Services, claim: Claim) -> None:
         )
 
 
-def chunk_failed(session: Session, subject: str, reason: str) -> None:
+def chunk_failed(services: Services, session: Session, subject: str, reason: str) -> None:
     """The first chunk that fails ends the evaluation; the others go on, since what they judge is kept.
 
     Retried by hand, the chunk completes the evaluation after all.
@@ -87,7 +87,7 @@ def chunk_failed(session: Session, subject: str, reason: str) -> None:
     submission = session.get(Submission, subject.split(":")[0], with_for_update=True)
     if submission is not None and submission.state in ("queued", "running"):
         session.flush()
-        failed(session, submission.id, f"A part of the judging failed: {reason}")
+        failed(services, session, submission.id, f"A part of the judging failed: {reason}")
 
 
 def _split(services: Services, claim: Claim) -> bool:
@@ -147,8 +147,8 @@ def _score(services: Services, claim: Claim, scorer: Scorer) -> None:
     def end(session: Session) -> None:
         services.queue.finish(session, claim)
         if first:
-            webhooks.tell(session, claim.subject, webhooks.SCORED)
-        outputs.queue_outputs(session, claim.subject, services.queue)
+            webhooks.tell(session, services.queue, claim.subject, webhooks.SCORED)
+        outputs.queue_outputs(session, services.queue, claim.subject)
 
     scorer.evaluate(claim.subject, end, progress)
 

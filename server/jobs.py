@@ -27,7 +27,7 @@ JOBS: dict[str, Callable[[Services, Claim], None]] = {
     exchange.PUBLISH: exchange.publish,
     webhooks.KIND: webhooks.deliver,
 }
-FAILED: dict[str, Callable[[Session, str, str], None]] = {
+FAILED: dict[str, Callable[[Services, Session, str, str], None]] = {
     EVALUATE: evaluations.failed,
     EVALUATE_RELEASED: evaluations.failed,
     evaluations.CHUNK: evaluations.chunk_failed,

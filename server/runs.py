@@ -23,7 +23,7 @@ from core.tables import Job, RunRow, Submission
 from core.tables.base import utc_now
 from server import auth
 from server.bootstrap import Services
-from server.run_parts import Decoding, parts_for, provenance
+from server.run_parts import Decoding, parts_for, provenance, with_answers_kept
 from submissions.intake import SystemCard
 from submissions.sources import model
 from systems import catalog, runner
@@ -50,19 +50,17 @@ class RunPlan:
     publish: bool = False
     temperature: float = 0.0
     """0 takes the likeliest token."""
-    max_new_tokens: int = 0
-    """Of a reader; 0 means its own."""
     entry: dict[str, Any] | None = None
     """What a team says of its own model, as a `SystemCard`; None for systems of the catalog."""
 
     @property
     def decoding(self) -> Decoding:
         """How text is drawn."""
-        return Decoding(self.temperature, self.max_new_tokens)
+        return Decoding(self.temperature)
 
     def config(self, system: str) -> SystemConfig:
         """The named system with the changes. Raises `AqaError`."""
-        return catalog.find(system).changed(self.changes)
+        return catalog.configured(system, self.changes)
 
 
 def start(
@@ -85,6 +83,7 @@ def start(
         raise InvalidInput(f"{config.name} rests on what is not to be had; hand it in.", hint)
     if plan.limit is not None and plan.limit < 1:
         raise InvalidInput("A run answers at least one question.", "Set a limit of 1 or more.")
+    plan = replace(plan, changes=with_answers_kept(services, plan.changes))
     if exemplars is not None:
         read_exemplars(exemplars, list(benchmark.questions))
         with exemplars.open("rb") as file:
@@ -150,7 +149,7 @@ def _execute(services: Services, claim: Claim, row: RunRow, plan: RunPlan) -> No
     _enter(services, claim, row, plan, config, benchmark, result, told)
 
 
-def failed(session: Session, run_id: str, reason: str) -> None:
+def failed(services: Services, session: Session, run_id: str, reason: str) -> None:
     """Tell a run that it ended without predictions; its answers stay on disk."""
     values = {"state": "failed", "stage": "failed", "reason": reason, "finished_at": utc_now()}
     session.execute(update(RunRow).where(RunRow.id == run_id).values(**values))
@@ -169,10 +168,15 @@ def get(services: Services, run_id: str) -> RunRow:
 def entry_name(config: SystemConfig, changes: dict[str, str]) -> str:
     """The name on the board: the catalog's only if nothing was changed, so that no stand-in goes by it."""
     short = [
-        value.rstrip("/").rpartition("/")[2].split("@")[0] if name == "model" else f"{name}={value.rpartition('/')[2]}"
-        for name, value in changes.items()
+        _short(value).split("@")[0] if name == "model" else f"{name}={_short(value)}" for name, value in changes.items()
     ]
     return f"{config.name} ({', '.join(short)})"[:120] if short else config.name
+
+
+def _short(value: str) -> str:
+    """A component's value without folders, and a file of answers without its digest."""
+    kind, _, where = value.partition(":")
+    return where.partition("@")[0] if kind == "answers" else value.rstrip("/").rpartition("/")[2]
 
 
 def _enter(

@@ -7,15 +7,14 @@ import hmac
 import json
 import secrets
 import time
-from datetime import timedelta
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from core.errors import Conflict, NotFound, Unavailable
-from core.queue import Claim
+from core.queue import Claim, Queue
 from core.settings import Settings
-from core.tables import Job, Submission, System, Team, Webhook, WebhookDelivery
+from core.tables import Submission, System, Team, Webhook, WebhookDelivery
 from core.tables.base import utc_now
 from server.bootstrap import Services
 from server.outbound import check_url, post
@@ -59,12 +58,12 @@ def deliveries(session: Session, hook: Webhook, limit: int = 50) -> list[Webhook
     return list(session.scalars(query.order_by(WebhookDelivery.id.desc()).limit(limit)))
 
 
-def ping(session: Session, hook: Webhook) -> WebhookDelivery:
+def ping(session: Session, queue: Queue, hook: Webhook) -> WebhookDelivery:
     """Queue a message that only shows that the address works."""
-    return _queue(session, hook, PING, {"event": PING, "at": utc_now().isoformat()})
+    return _queue(session, queue, hook, PING, {"event": PING, "at": utc_now().isoformat()})
 
 
-def tell(session: Session, submission_id: str, event: str) -> None:
+def tell(session: Session, queue: Queue, submission_id: str, event: str) -> None:
     """Queue a message to each of the team's addresses, in the transaction that ends the evaluation."""
     submission = session.get_one(Submission, submission_id, populate_existing=True)
     system = session.get_one(System, submission.system_id)
@@ -74,7 +73,7 @@ def tell(session: Session, submission_id: str, event: str) -> None:
         "state": submission.state, "reason": submission.reason,
     }  # fmt: skip
     for hook in listed(session, system.team_id):
-        _queue(session, hook, event, body)
+        _queue(session, queue, hook, event, body)
 
 
 def deliver(services: Services, claim: Claim) -> None:
@@ -86,11 +85,11 @@ def deliver(services: Services, claim: Claim) -> None:
     with services.database.transaction() as session:
         row = session.get(WebhookDelivery, int(claim.subject), with_for_update=True)
         if row is not None and row.state == "queued":
-            _note(session, row, reason)
+            _note(session, services.queue, row, reason)
         services.queue.finish(session, claim)
 
 
-def failed(session: Session, subject: str, reason: str) -> None:
+def failed(services: Services, session: Session, subject: str, reason: str) -> None:
     """The job ended by a fault of ours."""
     values = {"state": "failed", "reason": reason, "finished_at": utc_now()}
     session.execute(update(WebhookDelivery).where(WebhookDelivery.id == int(subject)).values(**values))
@@ -118,7 +117,7 @@ def _send(settings: Settings, hook: Webhook, row: WebhookDelivery) -> str:
     return "" if 200 <= status < 300 else f"The answer was {status}; only 200 to 299 count as taken."
 
 
-def _note(session: Session, row: WebhookDelivery, reason: str) -> None:
+def _note(session: Session, queue: Queue, row: WebhookDelivery, reason: str) -> None:
     row.attempts += 1
     row.reason = reason or None
     if not reason:
@@ -126,13 +125,12 @@ def _note(session: Session, row: WebhookDelivery, reason: str) -> None:
     elif row.attempts > len(RETRY_SECONDS):
         row.state, row.finished_at = "failed", utc_now()
     else:
-        later = utc_now() + timedelta(seconds=RETRY_SECONDS[row.attempts - 1])
-        session.add(Job(kind=KIND, subject=str(row.id), not_before=later))
+        queue.add(session, KIND, str(row.id), after=RETRY_SECONDS[row.attempts - 1])
 
 
-def _queue(session: Session, hook: Webhook, event: str, body: dict[str, object]) -> WebhookDelivery:
+def _queue(session: Session, queue: Queue, hook: Webhook, event: str, body: dict[str, object]) -> WebhookDelivery:
     row = WebhookDelivery(webhook_id=hook.id, event=event, body=json.dumps(body, ensure_ascii=True))
     session.add(row)
     session.flush()
-    session.add(Job(kind=KIND, subject=str(row.id)))
+    queue.add(session, KIND, str(row.id))
     return row

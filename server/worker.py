@@ -57,7 +57,7 @@ class Worker:
         queue, database = self._services.queue, self._services.database
         with database.transaction() as session:
             for ended in queue.bury(session):
-                FAILED[ended.kind](session, ended.subject, ended.reason)
+                FAILED[ended.kind](self._services, session, ended.subject, ended.reason)
         claim = queue.claim(self._queues, self.name)
         if claim is None:
             return False
@@ -100,7 +100,7 @@ class Worker:
             with self._services.database.transaction() as session:
                 delay = 2.0**claim.attempt
                 if self._services.queue.fail(session, claim, reason, retry=not final, after=delay):
-                    FAILED[claim.kind](session, claim.subject, reason)
+                    FAILED[claim.kind](self._services, session, claim.subject, reason)
         except LeaseLost:
             log.warning("job %s was taken over while it failed", claim.id)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from core.architectures import ARCHITECTURES
@@ -16,16 +16,15 @@ from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
 from core.errors import Conflict, Forbidden, InvalidInput, NotFound, TooLarge
 from core.ports import Blobs
-from core.queue import LARGE, SMALL, Queue
+from core.queue import Queue
 from core.settings import Settings
-from core.tables import PredictionRow, Submission, System, Team
+from core.tables import Submission, System, Team
 from core.tables.base import utc_now
-from submissions import quotas
-from submissions.formats import Accepted, Limits, read_predictions
-from submissions.kinds import EVALUATE
+from submissions import quotas, tracks
+from submissions.formats import Limits
+from submissions.kinds import EVALUATE, priority_of
 from submissions.report import refusal, report_to_dict
-
-_SMALL_ROWS = 1_000
+from submissions.tracks import Read
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Intake:
         """The same door without a team's daily limit: for the service's own reference systems."""
         return replace(self, settings=replace(self.settings, submissions_per_day=0))
 
-    def validate(self, benchmark_id: str, stream: BinaryIO, name: str) -> Accepted:
+    def validate(self, benchmark_id: str, stream: BinaryIO, name: str) -> Read:
         """Read a file and report on it; stores nothing and costs no quota."""
         return self._read(self.benchmarks.get(benchmark_id), stream, name)
 
@@ -111,7 +110,7 @@ class Intake:
             system = _system(session, team_id, card, reference)
             submission = _submission(session, system, benchmark, accepted, blob, name)
             submission.published_at = utc_now() if publish else None
-            size = LARGE if len(accepted.predictions) > _SMALL_ROWS else SMALL
+            size = priority_of(len(tracks.of(benchmark).rows(accepted)))
             self.queue.add(session, EVALUATE, submission.id, priority=size)
             finish(session, submission)
         return submission
@@ -134,9 +133,10 @@ class Intake:
             change(submission)
         return submission
 
-    def _read(self, benchmark: Benchmark, stream: BinaryIO, name: str) -> Accepted:
-        resolve = self.benchmarks.corpus(benchmark).resolve
-        return read_predictions(stream, name, benchmark.questions, resolve, Limits.from_settings(self.settings))
+    def _read(self, benchmark: Benchmark, stream: BinaryIO, name: str) -> Read:
+        limits = Limits.from_settings(self.settings)
+        found: Read = tracks.of(benchmark).read(stream, name, benchmark, self.benchmarks, limits)
+        return found
 
 
 def _publish(submission: Submission) -> None:
@@ -173,7 +173,7 @@ def _system(session: Session, team_id: int, card: SystemCard, reference: bool) -
 
 
 def _submission(
-    session: Session, system: System, benchmark: Benchmark, accepted: Accepted, blob: str, name: str
+    session: Session, system: System, benchmark: Benchmark, accepted: Read, blob: str, name: str
 ) -> Submission:
     of_system = (Submission.system_id == system.id, Submission.benchmark_id == benchmark.id)
     latest = session.scalars(select(Submission).where(*of_system).order_by(Submission.version.desc())).first()
@@ -195,12 +195,5 @@ def _submission(
     )
     session.add(submission)
     session.flush()
-    session.execute(
-        insert(PredictionRow),
-        [
-            {"submission_id": submission.id, "position": p.position, "answer": p.answer,
-             "attribution": p.attribution, "passage_id": p.passage_id}
-            for p in accepted.predictions
-        ],
-    )  # fmt: skip
+    tracks.of(benchmark).store(session, submission.id, accepted)
     return submission

@@ -59,7 +59,9 @@ def remove(webhook_id: str) -> str:
 def ping(webhook_id: str) -> WebhookDelivery:
     """Queue a message that shows whether the address works"""
     with services().database.transaction() as session:
-        return webhooks.ping(session, webhooks.own(session, signed_in().team_id, number(webhook_id, "webhook")))
+        return webhooks.ping(
+            session, services().queue, webhooks.own(session, signed_in().team_id, number(webhook_id, "webhook"))
+        )
 
 
 @bp.get("/<webhook_id>/deliveries")

@@ -34,7 +34,7 @@ def publish(services: Services, claim: Claim) -> None:
     _finish(services, claim)
 
 
-def failed(session: Session, subject: str, reason: str) -> None:
+def failed(services: Services, session: Session, subject: str, reason: str) -> None:
     """Nobody waits for these jobs: the row keeps the reason, and the next one is due in its time."""
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.queue import Claim, Queue
-from core.tables import Job, Repo, RepoCommit, Submission
+from core.tables import Repo, RepoCommit, Submission
 from server.bootstrap import Services
 from submissions.repos import store
 from submissions.repos.content import Content, keep
@@ -23,17 +23,10 @@ GIVE = "hub-outputs"
 _SERVICE = "aqa-leaderboard"
 
 
-def queue_outputs(session: Session, submission_id: str, queue: Queue | None = None) -> None:
-    """Queue that job, in the transaction that ends an evaluation, for a submission that came by a commit.
-
-    Without the queue at hand nobody is told at once, and the job waits for the next look or sweep.
-    """
-    if _source(session, submission_id) is None:
-        return
-    if queue is not None:
+def queue_outputs(session: Session, queue: Queue, submission_id: str) -> None:
+    """Queue that job, in the transaction that ends an evaluation, for a submission that came by a commit."""
+    if _source(session, submission_id) is not None:
         queue.add(session, GIVE, submission_id)
-    else:
-        session.add(Job(kind=GIVE, subject=submission_id))
 
 
 def give(services: Services, claim: Claim) -> None:
@@ -52,7 +45,7 @@ def give(services: Services, claim: Claim) -> None:
         services.queue.finish(session, claim)
 
 
-def given_up(session: Session, subject: str, reason: str) -> None:
+def given_up(services: Services, session: Session, subject: str, reason: str) -> None:
     """The job ended by a fault of ours: the scores stand on the page and at the API all the same."""
 
 

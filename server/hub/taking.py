@@ -58,9 +58,9 @@ def take(services: Services, claim: Claim) -> None:
             services.queue.finish(session, claim)
 
 
-def failed(session: Session, subject: str, reason: str) -> None:
-    """The job ended by a fault of ours: have the repository say so."""
-    session.add(Job(kind=SAY, subject=subject))
+def failed(services: Services, session: Session, subject: str, reason: str) -> None:
+    """The job ended without a submission, by no fault of the team: have the repository say so."""
+    services.queue.add(session, SAY, subject)
 
 
 def say(services: Services, claim: Claim) -> None:
@@ -75,7 +75,7 @@ def say(services: Services, claim: Claim) -> None:
         services.queue.finish(session, claim)
 
 
-def unsaid(session: Session, subject: str, reason: str) -> None:
+def unsaid(services: Services, session: Session, subject: str, reason: str) -> None:
     """Even that failed: the job's row keeps the reason for the maintainers."""
 
 

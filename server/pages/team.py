@@ -120,7 +120,7 @@ def change_webhook(webhook_id: str, what: str) -> Response:
         if what == "remove":
             database.delete(hook)
         else:
-            webhooks.ping(database, hook)
+            webhooks.ping(database, services().queue, hook)
     return redirect(url_for(".overview"), 303)
 
 

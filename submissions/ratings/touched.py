@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from core.queue import Queue
 from core.records import Label
 from core.tables import BenchmarkRow, Job, PredictionRow, QuestionRow, RatingRow, Submission
 from core.text import near_key, triple_key
-from submissions.kinds import EVALUATE, EVALUATE_RELEASED
+from submissions.kinds import EVALUATE, EVALUATE_RELEASED, priority_of
 from submissions.labels import labels_of, near_labels_of
 
 _LOOKUP = 500
@@ -130,8 +130,9 @@ def _changed(before: Mapping[bytes, Label], after: Mapping[bytes, Label]) -> set
     return {key for key in {*before, *after} if before.get(key) != after.get(key)}
 
 
-def _queue_evaluations(session: Session, queue: Queue, submissions: Iterable[str]) -> None:
+def _queue_evaluations(session: Session, queue: Queue, submissions: Sequence[str]) -> None:
     """A job each, unless one waits already; that one is locked, so that it cannot start on the old labels."""
+    rows = _rows(session, submissions)
     for submission in submissions:
         waiting = session.scalars(
             select(Job)
@@ -139,9 +140,19 @@ def _queue_evaluations(session: Session, queue: Queue, submissions: Iterable[str
             .with_for_update()
         ).first()
         if waiting is None:
-            queue.add(session, EVALUATE, submission)
+            queue.add(session, EVALUATE, submission, priority=priority_of(rows.get(submission, 0)))
             session.execute(
                 update(Submission)
                 .where(Submission.id == submission)
                 .values(state="queued", stage="waiting: human ratings have changed", progress=0.0)
             )
+
+
+def _rows(session: Session, submissions: Sequence[str]) -> dict[str, int]:
+    """Submission → how many predictions it holds."""
+    found: dict[str, int] = {}
+    for start in range(0, len(submissions), _LOOKUP):
+        mine = PredictionRow.submission_id.in_(submissions[start : start + _LOOKUP])
+        counts = select(PredictionRow.submission_id, func.count()).where(mine).group_by(PredictionRow.submission_id)
+        found |= dict(session.execute(counts).all())
+    return found
