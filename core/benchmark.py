@@ -13,14 +13,14 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from core import corpus as corpora
-from core.benchmark_files import read_exemplars, read_questions
+from core.benchmark_files import read_exemplars, read_passages, read_questions
 from core.corpus import Corpus
 from core.database import Database
 from core.errors import Conflict, InvalidInput, NotFound
 from core.records import Question
 from core.tables import BenchmarkRow, ExemplarRow, QuestionRow
 from core.text import hash_key
-from core.tracks import QA
+from core.tracks import EDITING, QA, TRACKS
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
@@ -83,7 +83,7 @@ class Benchmarks:
             raise InvalidInput(
                 f"{new.id!r} is not a benchmark id.", "Use lower-case letters, digits, '.', '_' and '-'."
             )
-        questions = read_questions(new.questions, new.rated)
+        questions = _items(new)
         exemplars = read_exemplars(new.exemplars, questions) if new.exemplars else []
         digest, size = corpora.build(new.corpus, self._folder, progress)
         content_hash = _content_hash(questions, digest, new.raters_per_item, new.track)
@@ -141,6 +141,16 @@ def _find(session: Session, benchmark_id: str) -> BenchmarkRow:
         there = ", ".join(session.scalars(select(BenchmarkRow.id).order_by(BenchmarkRow.id))) or "none yet"
         raise NotFound(f"There is no benchmark {benchmark_id!r}.", f"Benchmarks here: {there}.")
     return row
+
+
+def _items(new: NewBenchmark) -> list[Question]:
+    if new.track == QA:
+        return read_questions(new.questions, new.rated)
+    if new.track != EDITING:
+        raise InvalidInput(f"There is no track {new.track!r}.", f"Tracks: {', '.join(TRACKS)}.")
+    if new.exemplars is not None:
+        raise InvalidInput("A benchmark of the editing track has no exemplars.", "Leave them out.")
+    return read_passages(new.questions, new.rated)
 
 
 def _content_hash(questions: Sequence[Question], corpus_digest: str, raters_per_item: int, track: str) -> str:

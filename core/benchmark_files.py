@@ -1,4 +1,4 @@
-"""Reading a benchmark's own files: questions, the rated subset, exemplars."""
+"""Reading a benchmark's own files: questions or passages to edit, the rated subset, exemplars."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 import orjson
 
+from core.editing import LONGEST_TEXT
 from core.errors import InvalidInput, Refused
 from core.records import Place, Question
 from core.text import canonical_question
@@ -56,6 +57,48 @@ def read_questions(path: Path, rated: Path | None) -> list[Question]:
         Question(position, identifier, text, answers, wanted is None or identifier in wanted, kind)
         for position, (identifier, text, answers, kind) in enumerate(entries)
     ]
+
+
+def read_passages(path: Path, rated: Path | None) -> list[Question]:
+    """Passages JSONL of the editing track and the rated subset. Raises `Refused` naming the bad rows."""
+    bad: list[Place] = []
+    entries: list[tuple[str, str, tuple[str, ...], str | None]] = []
+    seen: set[str] = set()
+    for row, entry in _jsonl(path, bad):
+        text, context, kind = entry.get("text"), entry.get("context"), entry.get("type")
+        identifier, context = entry.get("id", str(len(entries))), [] if context is None else context
+        fault = _fault_of_passage(text, context, kind, identifier)
+        if fault is None and identifier in seen:
+            fault = "the id is not the only one of its kind"
+        if fault is not None:
+            bad.append(Place(row, "passage", fault, str(text)[:80]))
+        else:
+            entries.append((identifier, str(text), tuple(context), kind if isinstance(kind, str) else None))
+            seen.add(identifier)
+    wanted = _read_rated(rated, entries, bad) if rated else None
+    if not entries and not bad:
+        bad.append(Place(None, "passage", "the file holds no passage"))
+    _refuse_if(bad, path)
+    return [
+        Question(position, identifier, text, (), wanted is None or identifier in wanted, kind, context)
+        for position, (identifier, text, context, kind) in enumerate(entries)
+    ]
+
+
+def _fault_of_passage(text: Any, context: Any, kind: Any, identifier: Any) -> str | None:
+    if not isinstance(text, str) or not text.strip():
+        return 'no text under "text"'
+    if not isinstance(context, list) or not all(isinstance(turn, str) for turn in context):
+        return '"context" is not a list of texts'
+    if not isinstance(identifier, str) or not identifier.strip():
+        return "the id is not text"
+    if "\0" in text + "".join(context) + identifier + str(kind):
+        return "a text holds a NUL character"
+    if len(text) > LONGEST_TEXT:
+        return f"the text has more than {LONGEST_TEXT:,} characters"
+    if len(identifier) > _LONGEST_ID or len(str(kind)) > _LONGEST_TYPE:
+        return f"an id has at most {_LONGEST_ID} characters, a type {_LONGEST_TYPE}"
+    return None
 
 
 def read_exemplars(path: Path, questions: Sequence[Question]) -> list[tuple[str, list[str]]]:

@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import Refused, TooLarge
 from core.records import Place, Report
 
-_WITHOUT_PLACE = ("rows", "matched")
+_WITHOUT_PLACE = ("rows", "matched", "unchanged")
 
 
 def report_to_dict(report: Report) -> dict[str, Any]:

@@ -31,6 +31,10 @@ def add(
     synthetic: Annotated[
         bool, typer.Option("--synthetic", help="Its human ratings are simulated: say so everywhere.")
     ] = False,
+    track: Annotated[
+        str,
+        typer.Option(help='qa, or editing: then --questions is JSONL of {"text", "id"?, "context"?: [..], "type"?}.'),
+    ] = "qa",
 ) -> None:
     """Add a benchmark, all or nothing; adding the same content again changes nothing."""
     from core.benchmark import NewBenchmark
@@ -42,7 +46,7 @@ def add(
         if not path.is_file():
             raise NotFound(f"There is no file {path}.", "Check the path.")
     new = NewBenchmark(
-        id, questions, corpus, rated, exemplars, raters_per_item, minimum_coverage, title, description, synthetic
+        id, questions, corpus, rated, exemplars, raters_per_item, minimum_coverage, title, description, synthetic, track
     )
     wired = services()
     with progress("Indexing the corpus", "bytes") as tell:

@@ -13,11 +13,13 @@ _SHOWN = 20
 class Columns:
     """Maps names as found to names as wanted; blanks around a name and its case do not matter.
 
-    With `wanted` None every column is kept under its own name.
+    With `wanted` None every column is kept under its own name. In JSON the columns `nested` may hold lists and
+    objects, which become JSON text, as other kinds of file hold it.
     """
 
-    def __init__(self, wanted: Sequence[str] | None) -> None:
+    def __init__(self, wanted: Sequence[str] | None, nested: Sequence[str] = ()) -> None:
         self._wanted = wanted
+        self.nested = frozenset(nested)
         self.kept: dict[str, str | None] = {}
         """Name as found, in the file's order → name as wanted, or None for a column that is not kept."""
 

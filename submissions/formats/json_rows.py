@@ -37,7 +37,9 @@ class _Rows:
         sound = True
         for key, content in value.items():
             target = self._columns.add(key)
-            if isinstance(content, dict | list):
+            if isinstance(content, dict | list) and target in self._columns.nested:
+                content = json.dumps(content, ensure_ascii=False)
+            elif isinstance(content, dict | list):
                 if target is not None:
                     message = f"“{excerpt(key)}” holds a list or an object where a text is needed."
                     self._findings.problem("nested_value", message, row, excerpt(start))

@@ -31,14 +31,17 @@ class Table:
     report: Report
 
 
-def read_table(stream: BinaryIO, name: str, limits: Limits, columns: Sequence[str] | None = None) -> Table:
+def read_table(
+    stream: BinaryIO, name: str, limits: Limits, columns: Sequence[str] | None = None, nested: Sequence[str] = ()
+) -> Table:
     """Read CSV, TSV, JSON Lines, a JSON array or Parquet, gzipped or not; never raises for a bad file.
 
     `columns` names those to keep (blanks around a name and its case do not matter); None keeps all. Values come out
-    as typed: nothing is taken for a number, a date or a missing value. `name` serves messages only.
+    as typed: nothing is taken for a number, a date or a missing value. Columns in `nested` may hold lists and objects
+    in JSON; they come out as JSON text. `name` serves messages only.
     """
     findings = Findings()
-    found = Columns(columns)
+    found = Columns(columns, nested)
     kind = ""
     rows: list[TableRow] = []
     try:

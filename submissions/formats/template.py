@@ -1,4 +1,4 @@
-"""A predictions file to fill in: all questions of a benchmark with empty answers and attributions."""
+"""Files to fill in, such as predictions: all questions of a benchmark with empty answers and attributions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ KINDS = ("csv", "tsv", "jsonl", "json", "parquet")
 
 def template(questions: Sequence[Question], kind: str) -> bytes:
     """The template as a file of `kind`, one of `KINDS`. Raises `InvalidInput` for another kind."""
-    rows = [dict(zip(COLUMNS, (question.id, question.text, "", ""), strict=True)) for question in questions]
+    return filled(COLUMNS, [(question.id, question.text, "", "") for question in questions], kind)
+
+
+def filled(columns: Sequence[str], values: Sequence[Sequence[str]], kind: str) -> bytes:
+    """Rows of text as a file of `kind`, one of `KINDS`. Raises `InvalidInput` for another kind."""
+    rows = [dict(zip(columns, row, strict=True)) for row in values]
     if kind in DELIMITERS:
         # CRLF, because the writer quotes only those line ends that it writes itself.
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, COLUMNS, delimiter=DELIMITERS[kind], lineterminator="\r\n")
+        writer = csv.DictWriter(text, columns, delimiter=DELIMITERS[kind], lineterminator="\r\n")
         writer.writeheader()
         writer.writerows(rows)
         return text.getvalue().encode("utf-8")
@@ -30,15 +35,15 @@ def template(questions: Sequence[Question], kind: str) -> bytes:
     if kind == "json":
         return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
     if kind == "parquet":
-        return _parquet(rows)
+        return _parquet(columns, rows)
     raise InvalidInput(f"There is no template of kind {kind!r}.", f"Choose one of {', '.join(KINDS)}.")
 
 
-def _parquet(rows: list[dict[str, str]]) -> bytes:
+def _parquet(columns: Sequence[str], rows: list[dict[str, str]]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema([(name, pa.string()) for name in COLUMNS])
+    schema = pa.schema([(name, pa.string()) for name in columns])
     sink = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), sink)
     return sink.getvalue()

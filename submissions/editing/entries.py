@@ -1,0 +1,194 @@
+"""An entry of the editing track: read, joined to a benchmark's passages, with a complete report (RARR §2)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from core.editing import LARGEST_REPORT, LONGEST_TEXT, Revision, Snippet
+from core.records import Question, Report
+from submissions.editing.report_cells import NUMBERED, Reports
+from submissions.formats import Findings, Limits, QuestionIndex, Table, TableRow, excerpt, read_table
+from submissions.formats.columns import listed
+from submissions.formats.join import Words, find_swallowed_rows, join_rows
+
+PASSAGE = Words("passage", "revises", ("text", "passage"))
+COLUMNS = ("id", *PASSAGE.columns, "revised", "report", *NUMBERED)
+COUNTS = (
+    "rows",
+    "matched",
+    "unchanged",
+    "joined_loosely",
+    "unknown_passage",
+    "missing_passage",
+    "duplicate_passage",
+    "empty_revision",
+    "empty_report",
+    "empty_snippet",
+    "too_many_snippets",
+    "bad_report",
+    "overlong_field",
+)
+_EVIDENCE = re.compile(r"evidence_(\d+)")
+
+
+@dataclass(frozen=True)
+class AcceptedRevisions:
+    """What a file amounts to; no revisions, digest "" and coverage 0 if the report is not accepted.
+
+    `revisions` are sorted by position; `digest` is the sha256 of ids, revised texts and reports in the benchmark's
+    order, so it does not depend on the type of file; `coverage` is in [0, 1].
+    """
+
+    revisions: list[Revision]
+    report: Report
+    digest: str
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    row: int
+    id: str
+    question: str
+    revised: str
+    cells: Mapping[str, str | None]
+
+    @property
+    def shown(self) -> str:
+        return excerpt(self.question or self.id)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(text or "" for text in self.cells.values())
+
+
+def read_revisions(stream: BinaryIO, name: str, passages: Sequence[Question], limits: Limits) -> AcceptedRevisions:
+    """Read an entry for the passages; never raises for a bad file, and takes it whole or not at all.
+
+    `name` serves messages only.
+    """
+    table = read_table(stream, name, limits, COLUMNS, nested=("report",))
+    findings = Findings(dict.fromkeys(COUNTS, 0) | table.report.counts, table.report.notes)
+    if not table.report.accepted:
+        report = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
+        return AcceptedRevisions([], report, "", 0.0)
+    _check_header(table, findings)
+    rows = [] if findings.refused else _rows(table, findings)
+    if findings.refused:
+        return AcceptedRevisions([], findings.report(), "", 0.0)
+    joined = join_rows(rows, QuestionIndex(passages, PASSAGE), findings)
+    missing = [passage for passage in passages if passage.position not in joined]
+    find_swallowed_rows(table.kind, table.header, rows, missing, findings, PASSAGE)
+    if not joined:
+        _no_match(rows, passages, findings)
+    revisions = _revisions(joined, passages, limits, findings)
+    report = findings.report()
+    if not report.accepted:
+        return AcceptedRevisions([], report, "", 0.0)
+    return AcceptedRevisions(revisions, report, content_digest(revisions, passages), len(revisions) / len(passages))
+
+
+def content_digest(revisions: Sequence[Revision], passages: Sequence[Question]) -> str:
+    """sha256 (hexadecimal) of one JSON line [id, revised, [[text, source, query], …]] per revision, by position."""
+    ids = {passage.position: passage.id for passage in passages}
+    digest = hashlib.sha256()
+    for revision in sorted(revisions, key=lambda each: each.position):
+        report = [[snippet.text, snippet.source.strip(), snippet.query] for snippet in revision.report]
+        line = [ids[revision.position], revision.text, report]
+        digest.update(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8") + b"\n")
+    return digest.hexdigest()
+
+
+def _check_header(table: Table, findings: Findings) -> None:
+    if not table.header and not table.rows:
+        findings.problem("no_match", "The file holds no rows, so no passage of the benchmark is revised.")
+        return
+    names = {name.strip().casefold() for name in table.header}
+    numbered = sorted(int(found[1]) for name in names if (found := _EVIDENCE.fullmatch(name)))
+    lacking = ["revised"] * ("revised" not in names)
+    lacking += ["id"] * (not names & {"id", *PASSAGE.columns})
+    lacking += ["report"] * ("report" not in names and not numbered)
+    if lacking:
+        message = (
+            f"Columns are missing: {listed(lacking)}. Needed are “id” (or “text”, the passage itself), “revised” and "
+            f"“report” (or “evidence_1” and so on); found: {listed(table.header)}."
+        )
+        findings.problem("wrong_header", message)
+    if numbered and numbered[-1] > LARGEST_REPORT:
+        message = f"There is a column “evidence_{numbered[-1]}”; a report holds at most {LARGEST_REPORT} snippets."
+        findings.problem("too_many_snippets", message)
+    if "report" in names and numbered:
+        findings.problem("wrong_header", "Give the snippets in “report” or in “evidence_1” and so on, not in both.")
+    if names >= set(PASSAGE.columns):
+        findings.problem("wrong_header", "“text” and “passage” both mean the passage to revise. Keep one of them.")
+
+
+def _rows(table: Table, findings: Findings) -> list[_Row]:
+    """Rows with all their fields; rows without any text are left out with a note."""
+    rows: list[_Row] = []
+    blank = 0
+    numbered = any(_EVIDENCE.fullmatch(name.strip().casefold()) for name in table.header)
+    for row in table.rows:
+        cells = row.cells
+        if not any(text and not text.isspace() for text in cells.values()):
+            blank += 1
+            continue
+        lacking = ["revised"] * ("revised" not in cells) + ["report"] * ("report" not in cells and not numbered)
+        lacking += ["id"] * (not {"id", *PASSAGE.columns} & cells.keys())
+        if lacking:
+            message = f'This row lacks {listed(lacking)}. Write "" for a text and [] for a report that there is not.'
+            start = next((text for text in cells.values() if text), "")
+            findings.problem("missing_field", message, row.row, excerpt(start))
+        else:
+            rows.append(_row(row))
+    if blank:
+        findings.note(f"Rows without any text were left out: {blank:,}.")
+    return rows
+
+
+def _row(row: TableRow) -> _Row:
+    cells = row.cells
+    text = cells.get("text") or cells.get("passage") or ""
+    return _Row(row.row, cells.get("id") or "", text, cells.get("revised") or "", cells)
+
+
+def _no_match(rows: Sequence[_Row], passages: Sequence[Question], findings: Findings) -> None:
+    if not rows:
+        findings.problem("no_match", "The file has a header and no rows, so no passage of the benchmark is revised.")
+        return
+    message = "No row matches a passage of the benchmark. Is it the right benchmark, and are its passages unchanged?"
+    if passages:
+        message += f" Its first passage is {excerpt(passages[0].id)}: “{excerpt(passages[0].text)}”."
+    findings.problem("no_match", message, rows[0].row, rows[0].shown)
+
+
+def _revisions(
+    joined: Mapping[int, _Row], passages: Sequence[Question], limits: Limits, findings: Findings
+) -> list[Revision]:
+    """Revisions by position; warns of what will count as nothing."""
+    reports = Reports(limits, findings)
+    revisions: list[Revision] = []
+    for position, row in sorted(joined.items()):
+        snippets = reports.read(row.row, row.cells)
+        revisions.append(Revision(position, row.revised, snippets))
+        _warn(row, snippets, passages[position].text, findings)
+    if joined and findings.counts["empty_revision"] == len(joined):
+        findings.note("Every revised text is empty. Is this the template, not filled in yet?")
+    return revisions
+
+
+def _warn(row: _Row, snippets: Sequence[Snippet], original: str, findings: Findings) -> None:
+    if len(row.revised) > LONGEST_TEXT:
+        message = f"The revised text has more than {LONGEST_TEXT:,} characters."
+        findings.problem("overlong_field", message, row.row, row.shown)
+    elif not row.revised.strip():
+        findings.warn("empty_revision", "The revised text is empty; it scores 0.", row.row, row.shown)
+    elif row.revised.strip() == original.strip():
+        findings.counts["unchanged"] += 1
+    if not any(snippet.text.strip() for snippet in snippets):
+        findings.warn("empty_report", "The report is empty, so nothing is attributable.", row.row, row.shown)

@@ -1,0 +1,89 @@
+"""What an entry is in each track: how its file is read, what is stored of it, and what to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, BinaryIO, Protocol
+
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from core.benchmark import Benchmark, Benchmarks
+from core.records import Question, Report
+from core.tables import PredictionRow, RevisionRow
+from core.tracks import EDITING, QA
+from submissions import formats
+from submissions.editing import template as passages_template
+from submissions.editing.entries import AcceptedRevisions, read_revisions
+from submissions.formats import Accepted, Limits, read_predictions
+
+
+class Read(Protocol):
+    """What every track's reader gives; `coverage` is in [0, 1]."""
+
+    @property
+    def report(self) -> Report: ...
+
+    @property
+    def digest(self) -> str: ...
+
+    @property
+    def coverage(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class EntryKind:
+    """One track's entries. `rows` gives the content that scoring reads; `store` inserts it for a submission."""
+
+    read: Callable[[BinaryIO, str, Benchmark, Benchmarks, Limits], Any]
+    rows: Callable[[Any], Sequence[Any]]
+    store: Callable[[Session, str, Any], None]
+    template: Callable[[Sequence[Question], str], bytes]
+
+
+def of(benchmark: Benchmark) -> EntryKind:
+    """The entries that a benchmark takes."""
+    return _KINDS[benchmark.track]
+
+
+def _read_predictions(
+    stream: BinaryIO, name: str, benchmark: Benchmark, benchmarks: Benchmarks, limits: Limits
+) -> Accepted:
+    return read_predictions(stream, name, benchmark.questions, benchmarks.corpus(benchmark).resolve, limits)
+
+
+def _store_predictions(session: Session, submission_id: str, accepted: Accepted) -> None:
+    session.execute(
+        insert(PredictionRow),
+        [
+            {"submission_id": submission_id, "position": p.position, "answer": p.answer,
+             "attribution": p.attribution, "passage_id": p.passage_id}
+            for p in accepted.predictions
+        ],
+    )  # fmt: skip
+
+
+def _read_revisions(
+    stream: BinaryIO, name: str, benchmark: Benchmark, benchmarks: Benchmarks, limits: Limits
+) -> AcceptedRevisions:
+    return read_revisions(stream, name, benchmark.questions, limits)
+
+
+def _store_revisions(session: Session, submission_id: str, accepted: AcceptedRevisions) -> None:
+    session.execute(
+        insert(RevisionRow),
+        [
+            {"submission_id": submission_id, "position": r.position, "text": r.text,
+             "report": [asdict(snippet) for snippet in r.report]}
+            for r in accepted.revisions
+        ],
+    )  # fmt: skip
+
+
+_KINDS: dict[str, EntryKind] = {
+    QA: EntryKind(_read_predictions, lambda found: found.predictions, _store_predictions, formats.template),
+    EDITING: EntryKind(
+        _read_revisions, lambda found: found.revisions, _store_revisions, passages_template.template
+    ),
+}  # fmt: skip
