@@ -11,9 +11,10 @@ import yaml
 
 from core.architectures import ARCHITECTURES
 from core.text import canonical_question, squad_normalise
-from server.demo import make_entries, make_rated, make_ratings
+from server.demo import make_entries, make_rated, make_ratings, summary
 from server.demo.files import DATA, read_csv, read_jsonl, read_passages
-from server.demo.summary import exact_match, simulated_ais
+from server.demo.recorded import FOLDER
+from server.demo.summary import exact_match, predictions, simulated_ais
 
 QUESTIONS = read_jsonl(DATA / "questions.jsonl")
 SUPPORT = read_jsonl(DATA / "support.jsonl")
@@ -108,12 +109,22 @@ def test_every_entry_is_described_and_whole() -> None:
 
 
 def test_entries_differ_clearly_in_quality() -> None:
-    stems = [path.stem for path in (DATA / "entries").glob("*.csv")]
-    em = [exact_match(stem) for stem in stems]
-    ais = [simulated_ais(stem) for stem in stems]
+    files = [path for path in predictions() if path.parent.name == "entries"]
+    em = [exact_match(file) for file in files]
+    ais = [simulated_ais(file) for file in files]
     assert max(em) - min(em) >= 0.4
     assert max(ais) - min(ais) >= 0.4
     assert len(set(em)) >= 5
+
+
+def test_the_summary_tells_every_entry_and_says_which_are_real_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    summary.main()
+    told = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()[1:]}
+    runs = {path.stem for path in FOLDER.glob("*.csv")}
+    assert set(told) == {path.stem for path in (DATA / "entries").glob("*.csv")} | runs
+    assert {name for name, line in told.items() if "recorded run" in line} == runs == {
+        "Small-RTR", "Small-Post", "Small-URL",
+    }  # fmt: skip
 
 
 def test_ratings_are_complete_and_called_synthetic() -> None:
