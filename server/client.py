@@ -45,9 +45,18 @@ class Client:
             "uses_autoais": str(card.uses_autoais).lower(),
             "publish": str(publish).lower(),
         }
-        key = {"Idempotency-Key": secrets.token_hex(16)}
+        key = _new_key()
         files = {"file": (file.name, file.read_bytes())}
         return self._call("POST", "/submissions", _ATTEMPTS, data=fields, files=files, headers=key)
+
+    def submit_reference(self, reference: str, benchmark: str, card: SystemCard, publish: bool) -> dict[str, Any]:
+        """Have the service fetch a file from the Hub and take it as an entry; said again, it still makes one."""
+        said = _said(card) | {"reference": reference, "benchmark": benchmark, "publish": publish}
+        return self._call("POST", "/references", _ATTEMPTS, json=said, headers=_new_key())
+
+    def validate_reference(self, reference: str, benchmark: str) -> dict[str, Any]:
+        """What reading a file on the Hub would find."""
+        return self._call("POST", "/references/validate", json={"reference": reference, "benchmark": benchmark})
 
     def _submit_in_pieces(self, file: Path, benchmark: str, card: SystemCard, publish: bool) -> dict[str, Any]:
         announced = {"name": file.name, "size": file.stat().st_size}
@@ -59,7 +68,7 @@ class Client:
                 piece = stream.read(upload["chunk_bytes"])
                 where = {"Content-Range": f"bytes {start}-{start + len(piece) - 1}/{announced['size']}"}
                 upload = self._call("PUT", path, _ATTEMPTS, content=piece, headers=where)
-        said = {"benchmark": benchmark, "publish": publish} | {_NAMES.get(k, k): v for k, v in asdict(card).items()}
+        said = _said(card) | {"benchmark": benchmark, "publish": publish}
         try:
             return self._call("POST", f"{path}/finish", _ATTEMPTS, json=said)
         except Refused:
@@ -70,7 +79,7 @@ class Client:
         self, reference: str, benchmark: str, card: SystemCard, decoding: dict[str, Any], seed: int, publish: bool
     ) -> dict[str, Any]:
         """Have a model of the Hub run. Raises `Refused` with what stands against it."""
-        said = {_NAMES.get(k, k): v for k, v in asdict(card).items()} | {"benchmark": benchmark, "publish": publish}
+        said = _said(card) | {"benchmark": benchmark, "publish": publish}
         return self._call("POST", "/models", json=said | {"reference": reference, "decoding": decoding, "seed": seed})
 
     def status(self, submission: str) -> dict[str, Any]:
@@ -94,6 +103,14 @@ class Client:
             answer: dict[str, Any] = response.json() if response.content else {}
             return answer
         raise _error(response)
+
+
+def _said(card: SystemCard) -> dict[str, Any]:
+    return {_NAMES.get(key, key): value for key, value in asdict(card).items()}
+
+
+def _new_key() -> dict[str, str]:
+    return {"Idempotency-Key": secrets.token_hex(16)}
 
 
 def _error(response: httpx.Response) -> AqaError:

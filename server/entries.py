@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from core.errors import Conflict, NotFound
 from core.queue import Queue
-from core.tables import Submission, System
+from core.tables import Submission, SubmissionSource, System
 from core.tables.base import utc_now
 from server.auth import Identity
 from server.bootstrap import Services
@@ -48,6 +48,8 @@ class Entry:
     evaluation_id: int | None
     report: dict[str, Any]
     mine: bool
+    source: str | None
+    """The pinned reference that its file was fetched from; it can name the team, so only the team's own tell it."""
 
     @property
     def finished(self) -> bool:
@@ -118,6 +120,11 @@ def _whole() -> Any:
     return joinedload(Submission.system).joinedload(System.team)
 
 
+def _source(session: Session, submission_id: str) -> str | None:
+    found = session.get(SubmissionSource, submission_id)
+    return found.reference if found else None
+
+
 def _entry(session: Session, queue: Queue, row: Submission, who: Identity | None) -> Entry:
     system, mine = row.system, _owned(row, who)
     team = system.team.name if mine else system.team.shown(utc_now())
@@ -130,5 +137,5 @@ def _entry(session: Session, queue: Queue, row: Submission, who: Identity | None
         queue_position=queue.position(session, row.id) if row.state == "queued" else None, reason=row.reason,
         created_at=row.created_at, published_at=row.published_at, withdrawn_at=row.withdrawn_at,
         published=row.published_at is not None and row.withdrawn_at is None, evaluation_id=row.evaluation_id,
-        report=row.report, mine=mine,
+        report=row.report, mine=mine, source=_source(session, row.id) if mine else None,
     )  # fmt: skip

@@ -11,26 +11,32 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from core.errors import AqaError, Conflict
-from core.tables import SentRequest, Submission
+from core.tables import SentRequest, Submission, SubmissionSource
+from server import references
 from server.bootstrap import Services
 from server.forms import card_of
+from submissions import quotas
 from submissions.intake import SystemCard
 
 
 def once(services: Services, team_id: int, key: str, sent: Mapping[str, Any]) -> str:
     """Submit what was sent, or find what the same request made before; returns the submission's id.
 
-    Raises as `Intake.accept`, and `Conflict` where the key came with another content.
+    What was sent holds a `file`, or a `reference` to one on the Hub. Raises as `Intake.accept` and
+    `references.fetched`, and `Conflict` where the key came with another content.
     """
-    card, stream, name = card_of(sent), sent["file"].stream, sent["file"].filename or ""
-    digest = _digest(sent["benchmark"], card, sent["publish"], stream) if key else ""
+    card = card_of(sent)
+    digest = _digest(sent, card) if key else ""
+    if (known := _known(services, team_id, key, digest)) is not None:
+        return known
+    stream, name, pinned = _brought(services, team_id, card, sent)
 
     def remember(session: Session, submission: Submission) -> None:
         if key:
             session.add(SentRequest(team_id=team_id, key=key, digest=digest, submission_id=submission.id))
+        if pinned:
+            session.add(SubmissionSource(submission_id=submission.id, reference=pinned))
 
-    if (known := _known(services, team_id, key, digest)) is not None:
-        return known
     try:
         return services.intake.accept(
             team_id, sent["benchmark"], card, stream, name, publish=sent["publish"], finish=remember
@@ -40,6 +46,18 @@ def once(services: Services, team_id: int, key: str, sent: Mapping[str, Any]) ->
         if (known := _known(services, team_id, key, digest)) is None:
             raise
         return known
+
+
+def _brought(services: Services, team_id: int, card: SystemCard, sent: Mapping[str, Any]) -> tuple[BinaryIO, str, str]:
+    """The file, its name, and where on the Hub it was fetched from; nothing is fetched for what is refused anyway."""
+    if "reference" not in sent:
+        return sent["file"].stream, sent["file"].filename or "", ""
+    card.check()
+    services.benchmarks.get(sent["benchmark"])
+    with services.database.reading() as session:
+        quotas.check(session, team_id, services.settings.submissions_per_day)
+    fetched = references.fetched(services.settings, sent["reference"])
+    return fetched.stream, fetched.name, str(fetched.reference)
 
 
 def _known(services: Services, team_id: int, key: str, digest: str) -> str | None:
@@ -54,9 +72,15 @@ def _known(services: Services, team_id: int, key: str, digest: str) -> str | Non
         return row.submission_id
 
 
-def _digest(benchmark: str, card: SystemCard, publish: bool, stream: BinaryIO) -> str:
-    digest = hashlib.sha256(repr((benchmark, astuple(card), publish)).encode("utf-8", "surrogatepass"))
-    while piece := stream.read(1 << 20):
-        digest.update(piece)
-    stream.seek(0)
+def _digest(sent: Mapping[str, Any], card: SystemCard) -> str:
+    """Of the card and the file's bytes; of a reference as it was written, since a branch moves, a request does not."""
+    said: tuple[Any, ...] = (sent["benchmark"], astuple(card), sent["publish"])
+    if "reference" in sent:
+        said = (*said, "reference", sent["reference"])
+    digest = hashlib.sha256(repr(said).encode("utf-8", "surrogatepass"))
+    if "file" in sent:
+        stream: BinaryIO = sent["file"].stream
+        while piece := stream.read(1 << 20):
+            digest.update(piece)
+        stream.seek(0)
     return digest.hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -16,6 +15,7 @@ from core.tables import RunRow
 from core.tables.base import utc_now
 from server import runs
 from server.bootstrap import Services
+from server.references import briefly
 from server.runs import RunPlan
 from submissions import quotas
 from submissions.intake import SystemCard
@@ -45,7 +45,7 @@ def check(settings: Settings, reference: str, hub: Hub | None = None) -> Checked
 
     Raises as `submissions.sources.model.check`.
     """
-    found = model.check(hub or Hub(settings.hub_endpoint, pause=_briefly), reference, rules(settings))
+    found = model.check(hub or Hub(settings.hub_endpoint, pause=briefly), reference, rules(settings))
     unknown = _unknown(found.model_type)
     return replace(found, refusals=(*found.refusals, *unknown)) if found.model_type else found
 
@@ -129,11 +129,6 @@ def _check_quota(session: Session, settings: Settings, team_id: int) -> None:
             f"The team has had {used} of {settings.models_per_day} models run in the last 24 hours.",
             "Wait until the oldest run is a day old; checking a model is free.",
         )
-
-
-def _briefly(seconds: float) -> None:
-    """Somebody waits for the answer, so a Hub that asks for much patience is told of instead."""
-    time.sleep(min(seconds, 1.0))
 
 
 def _unknown(model_type: str) -> list[str]:

@@ -10,6 +10,7 @@ from server.api.leaderboard import bp as leaderboard
 from server.api.models import bp as models
 from server.api.ratings import bp as ratings
 from server.api.submissions import bp as submissions
+from server.api.references import bp as references
 from server.api.teams import bp as teams
 from server.api.uploads import bp as uploads
 from server.api.webhooks import bp as webhooks
@@ -20,6 +21,19 @@ PREFIX = "/api/v1"
 def blueprint() -> APIBlueprint:
     """The whole API, to be registered once per application."""
     api = APIBlueprint("api", __name__, url_prefix=PREFIX)
-    for part in (account, benchmarks, submissions, uploads, models, leaderboard, ratings, webhooks, teams):
+    for part in (
+        account,
+        benchmarks,
+        submissions,
+        references,
+        uploads,
+        models,
+        systems,
+        leaderboard,
+        ratings,
+        webhooks,
+        teams,
+        jobs,
+    ):
         api.register_blueprint(part)
     return api

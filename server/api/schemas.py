@@ -120,6 +120,9 @@ class EntryOut(Schema):
         allow_none=True, required=True, metadata={"description": "Jobs that stand before it; null once it runs."}
     )
     reason = fields.String(allow_none=True, required=True)
+    source = fields.String(
+        allow_none=True, required=True, metadata={"description": "Where its file was fetched from; its team's to see."}
+    )
     published = fields.Boolean(required=True)
     created_at = fields.AwareDateTime(required=True)
     published_at = fields.AwareDateTime(allow_none=True, required=True)

@@ -28,6 +28,7 @@ from server.entries import Entry
 from server.idempotency import once
 from server.limits import limited
 from server.results import download, scores
+from submissions.formats import Accepted
 from submissions.report import report_to_dict
 
 bp = APIBlueprint("submissions", __name__, tag="Submissions")
@@ -42,13 +43,7 @@ bp = APIBlueprint("submissions", __name__, tag="Submissions")
 def validate(form_and_files_data: dict[str, Any]) -> dict[str, Any]:
     """Read a file and report on it; nothing is stored and no quota is used"""
     file, benchmark = form_and_files_data["file"], form_and_files_data["benchmark"]
-    found = services().intake.validate(benchmark, file.stream, file.filename or "")
-    return {
-        "benchmark": benchmark,
-        "coverage": found.coverage if found.report.accepted else None,
-        "digest": found.digest or None,
-        "report": report_to_dict(found.report),
-    }
+    return validation(benchmark, services().intake.validate(benchmark, file.stream, file.filename or ""))
 
 
 @bp.post("/submissions")
@@ -143,6 +138,16 @@ def publish(submission_id: str) -> Entry:
 def withdraw(submission_id: str) -> Entry:
     """Take this version off the board; its history stays"""
     return entries.change(services(), signed_in(), submission_id, services().intake.withdraw)
+
+
+def validation(benchmark: str, found: Accepted) -> dict[str, Any]:
+    """What reading a file without storing it found."""
+    return {
+        "benchmark": benchmark,
+        "coverage": found.coverage if found.report.accepted else None,
+        "digest": found.digest or None,
+        "report": report_to_dict(found.report),
+    }
 
 
 def _entry(submission_id: str) -> Entry:

@@ -11,8 +11,9 @@ function watchUpload(form) {
     event.preventDefault();
     const chosen = file.files[0];
     const limit = Number(form.dataset.limit);
-    if (!chosen) return tell("No file was chosen.");
-    if (chosen.size > limit) return tell(`The file is larger than ${limit / 1048576} MiB. Send it gzipped, or smaller.`);
+    const reference = form.elements.reference?.value.trim();
+    if (!chosen && !reference) return tell("No file was chosen.");
+    if (chosen && chosen.size > limit) return tell(`The file is larger than ${limit / 1048576} MiB. Send it gzipped, or smaller.`);
     send(new FormData(form, event.submitter));
   });
 
@@ -21,7 +22,7 @@ function watchUpload(form) {
     busy(true);
     label.textContent = "Sending";
     request.upload.onprogress = (event) => { bar.value = (100 * event.loaded) / event.total; };
-    request.upload.onload = () => { bar.removeAttribute("value"); label.textContent = "Reading the file"; };
+    request.upload.onload = () => { bar.removeAttribute("value"); label.textContent = file.files[0] ? "Reading the file" : "Fetching the file"; };
     request.onload = () => { busy(false); finish(request); };
     request.onerror = () => { busy(false); tell("The connection broke before the file was sent. Try again."); };
     request.open("POST", form.action);

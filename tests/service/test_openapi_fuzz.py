@@ -14,7 +14,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import checks
 
 from core.settings import Settings
-from server import auth, models, outbound, web
+from server import auth, models, outbound, references, web
 from server.api import PREFIX
 from server.bootstrap import Services, build
 from server.worker import Worker
@@ -65,7 +65,8 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     real = {"submission_id": at, "benchmark_id": "small", "benchmark": "small"}
     patch = pytest.MonkeyPatch()
     patch.setattr(outbound.socket, "getaddrinfo", _nobody)
-    patch.setattr(models, "_briefly", lambda seconds: None)
+    for module in (models, references):
+        patch.setattr(module, "briefly", lambda seconds: None)
     yield Ground(services, schemathesis.openapi.from_wsgi(f"{PREFIX}/openapi.json", app), real)
     patch.undo()
     services.database.engine.dispose()
