@@ -15,18 +15,20 @@ from core.benchmark import Benchmarks
 from core.database import Database
 from core.settings import Settings
 from leaderboard.cache import Boards
+from leaderboard.pages import SITE
 from leaderboard.pages.board_page import BoardPage
 from leaderboard.pages.compare_page import ComparePage
 from leaderboard.pages.correlations_page import CorrelationsPage
 from leaderboard.pages.examples_page import ExamplesPage
-from leaderboard.pages.frame import header
+from leaderboard.pages.frame import heading
 from leaderboard.pages.history_page import HistoryPage
 from leaderboard.pages.system_page import SystemPage
 from leaderboard.pages.theme import THEME
 from scorer.statistics.resamples import ResampleStore
 
 _ASSETS = Path(__file__).parent / "pages" / "assets"
-CSS = "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in ("tokens.css", "leaderboard.css"))
+CSS = (_ASSETS / "leaderboard.css").read_text(encoding="utf-8")
+"""The board's own rules; the colours and letters are the product's, which the server links on every page."""
 MOUNT: dict[str, Any] = {"theme": THEME, "css": CSS, "footer_links": [], "run_history": False, "ssr_mode": False}
 """Arguments for `gradio.mount_gradio_app` beside app, blocks and path."""
 
@@ -34,22 +36,22 @@ MOUNT: dict[str, Any] = {"theme": THEME, "css": CSS, "footer_links": [], "run_hi
 def build(database: Database, settings: Settings) -> gr.Blocks:
     """The application over a database; reads it only when a page is asked for."""
     boards, store = Boards(database), ResampleStore()
-    with gr.Blocks(title="AQA Leaderboard", analytics_enabled=False, fill_width=True) as app:
-        header("Leaderboard", "")
+    with gr.Blocks(title=SITE, analytics_enabled=False, fill_width=True) as app:
+        heading("Leaderboard", "")
         BoardPage(database, boards, settings.resolved_public_url).add(app)
     with app.route("Correlations", "/correlations", show_in_navbar=False):
-        header("Correlations", "correlations")
+        heading("Correlations", "correlations")
         CorrelationsPage(database, boards, store).add(app)
     with app.route("Compare", "/compare", show_in_navbar=False):
-        header("Compare two systems", "compare")
+        heading("Compare two systems", "compare")
         ComparePage(database, boards, store).add(app)
     with app.route("Examples", "/examples", show_in_navbar=False):
-        header("Examples", "examples")
+        heading("Examples", "examples")
         ExamplesPage(database, boards, Benchmarks(database, settings.data_path)).add(app)
     with app.route("System", "/system", show_in_navbar=False):
-        header("System", "system")
+        heading("System", "system")
         SystemPage(database, boards, store, settings.resolved_public_url).add(app)
     with app.route("History", "/history", show_in_navbar=False):
-        header("How ranks moved", "history")
+        heading("How ranks moved", "history")
         HistoryPage(database).add(app)
     return app

@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 
 from server import web
+from server.board_frame import BoardFrame
 from server.bootstrap import Services
 from server.headers import BoardHeaders
 from server.lingering import Lingering
@@ -28,7 +29,9 @@ def create(services: Services) -> Starlette:
     app = Starlette(lifespan=lambda _app: _worker(services))
     app.router.routes.append(Route(BOARD, _to_board))
     _mount_board(app, services)
-    app.router.routes.append(Mount("/", WSGIMiddleware(web.create(services))))
+    pages = web.create(services)
+    app.router.routes.append(Mount("/", WSGIMiddleware(pages)))
+    app.add_middleware(BoardFrame, web=pages, path=BOARD)
     app.add_middleware(BoardHeaders, path=BOARD)
     app.add_middleware(Lingering)
     return app

@@ -8,7 +8,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from flask import Response, current_app, request, session
+from flask import Flask, Response, current_app, request, session
 from markupsafe import Markup
 
 from core.errors import Forbidden
@@ -64,13 +64,19 @@ def check_csrf() -> None:
         )
 
 
+def headers(app: Flask) -> dict[str, str]:
+    """The secure headers of every answer."""
+    return _HEADERS | ({"Strict-Transport-Security": _TLS_ONLY} if app.config["SESSION_COOKIE_SECURE"] else {})
+
+
 def harden(response: Response) -> Response:
     """Set the secure headers; nothing that depends on who asks is kept by caches."""
-    for name, value in _HEADERS.items():
+    for name, value in headers(current_app).items():
         response.headers.setdefault(name, value)
-    if current_app.config["SESSION_COOKIE_SECURE"]:
-        response.headers.setdefault("Strict-Transport-Security", _TLS_ONLY)
-    if not request.path.startswith("/static/"):
+    if request.path.startswith("/static/"):
+        if "v" in request.args or request.path.endswith(".woff2"):  # the address changes with the content
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    else:
         response.headers.setdefault("Cache-Control", "no-store")
     return response
 

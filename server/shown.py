@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
-from flask import Flask
+from flask import Flask, url_for
 from sqlalchemy.orm import Session
 
 from core.architectures import ARCHITECTURES
@@ -96,8 +99,18 @@ def words(key: str) -> str:
     return key.replace("_", " ")
 
 
+def asset(name: str) -> str:
+    """The address of a file of `server/static` that names its content, so that browsers may keep it for good."""
+    return url_for("static", filename=name, v=_digest(name))
+
+
+@cache
+def _digest(name: str) -> str:
+    return sha256((Path(__file__).parent / "static" / name).read_bytes()).hexdigest()[:10]
+
+
 def register(app: Flask) -> None:
     """Make these available to the templates."""
     app.jinja_env.filters.update(percent=percent, when=when, words=words)
-    app.jinja_env.globals.update(architectures=ARCHITECTURES)
+    app.jinja_env.globals.update(architectures=ARCHITECTURES, asset=asset)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

@@ -1,1 +1,13 @@
-"""The pages of the leaderboard: templates, controls and callbacks over the pure functions of `leaderboard`."""
+"""The leaderboard's pages in Gradio: a thin shell over the pure functions beside this package."""
+
+PAGES = {
+    "": "Board",
+    "correlations": "Correlations",
+    "compare": "Compare",
+    "examples": "Examples",
+    "system": "System",
+    "history": "History",
+}
+"""Path under /leaderboard/ → the page's name, as tabs and the navigation say it."""
+
+SITE = "AQA Leaderboard"

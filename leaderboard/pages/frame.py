@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,19 +10,26 @@ import gradio as gr
 
 from core.database import Database
 from leaderboard.benchmarks import choices
+from leaderboard.pages import PAGES, SITE
 from leaderboard.pages.render import render
 
 QUIET: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
 """How callbacks run: at once, with nothing drawn over what is shown, and not part of a public API."""
 
-# The query of what is shown goes to the address bar; plots are saved by the browser that drew them.
-SCRIPT = """
+# The query of what is shown goes to the address bar, and its name to the tab; plots are saved by the browser that drew
+# them.
+SCRIPT = (
+    """
 const sync = () => {
   const shown = element.querySelector('[data-query]');
-  if (shown) history.replaceState(null, '', shown.dataset.query || location.pathname);
+  if (!shown) return;
+  history.replaceState(null, '', shown.dataset.query || location.pathname);
+  if (shown.dataset.title) document.title = shown.dataset.title + ' · %s';
 };
 watch('value', sync);
 """
+    % SITE
+)
 
 
 # Plotly hangs itself on `window`; each figure is saved as it is drawn.
@@ -55,10 +63,12 @@ element.addEventListener('click', event => {
 """
 
 
-def header(title: str, here: str) -> None:
-    """The product's name and the ways to the other pages."""
+def heading(title: str, path: str) -> None:
+    """What every page begins with; the server puts the ways to the other pages above it."""
     gr.Navbar(visible=False)
-    gr.HTML(render("header.html", title=title, here=here), js_on_load=None, apply_default_css=False, elem_id="header")
+    tab = json.dumps(f"{PAGES[path]} · {SITE}")
+    html = render("heading.html", title=title)
+    gr.HTML(html, js_on_load=f"document.title = {tab};", apply_default_css=False, elem_id="heading")
 
 
 def benchmark_choices(database: Database, wanted: str) -> tuple[list[tuple[str, str]], str]:

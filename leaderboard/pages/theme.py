@@ -1,10 +1,10 @@
-"""Gradio's theme in the colours of `assets/tokens.css`, with the system's own fonts: nothing is fetched."""
+"""Gradio's theme in the colours and letters of the product, which are CSS variables on every page of the server."""
 
 from __future__ import annotations
 
 import gradio as gr
 
-_SANS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Noto Sans", "sans-serif"]
+_SANS = ["Inter Variable", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Noto Sans", "sans-serif"]
 _MONO = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
 
 

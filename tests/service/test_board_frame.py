@@ -1,0 +1,81 @@
+"""The frame of the board's pages: the same header, footer and tab titles as on the other pages, for who looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from leaderboard.pages import PAGES
+from server.bootstrap import Services
+from tests.live_server import serving
+from tests.small_benchmark import add_benchmark
+from tests.web_client import token
+
+
+@pytest.fixture
+def client(services: Services, tmp_path) -> Iterator[httpx.Client]:
+    add_benchmark(services, tmp_path / "files")
+    with serving(services) as url, httpx.Client(base_url=url, timeout=60) as opened:
+        yield opened
+
+
+def part(page: str, tag: str, name: str) -> str:
+    found = re.search(rf'<{tag} class="{name}".*?</{tag}>', page, re.DOTALL)
+    assert found, name
+    return re.sub(r' aria-current="page"|\s+', " ", found[0])
+
+
+def test_every_page_has_one_header_and_one_footer(client: httpx.Client) -> None:
+    pages = [client.get(path).text for path in ("/", "/docs", *(f"/leaderboard/{path}" for path in PAGES))]
+    for name, tag in (("aqa-top", "header"), ("aqa-foot", "footer")):
+        assert len({re.sub(r"\s+", "", part(page, tag, name)) for page in pages}) == 1
+        assert all(page.count(f'class="{name}"') == 1 for page in pages)
+
+
+def test_tabs_are_named_alike(client: httpx.Client) -> None:
+    for path, name in PAGES.items():
+        page = client.get(f"/leaderboard/{path}").text
+        assert re.search(r"<title>(.*?)</title>", page)[1] == f"{name} · AQA Leaderboard"
+    assert "<title>Docs · AQA Leaderboard</title>" in client.get("/docs").text
+
+
+def test_the_header_marks_where_one_is(client: httpx.Client) -> None:
+    for path in ("/docs", "/leaderboard/", "/leaderboard/compare"):
+        current = re.findall(r'<a href="([^"]*)"[^>]*aria-current="page"', client.get(path).text)
+        assert current == [path]
+
+
+def test_the_header_knows_who_looks_and_signs_out_from_the_board(client: httpx.Client, services: Services) -> None:
+    page = client.get("/leaderboard/").text
+    assert "Sign in" in part(page, "header", "aqa-top")
+    csrf = re.search(r'name="csrf" value="([^"]+)"', client.get("/sign-in").text)[1]
+    client.post("/sign-in", data={"csrf": csrf, "token": token(services, "<b>Team</b>")})
+    answer = client.get("/leaderboard/examples")
+    header = part(answer.text, "header", "aqa-top")
+    assert "&lt;b&gt;Team&lt;/b&gt;" in header
+    assert "<b>Team</b>" not in answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    csrf = re.search(r'name="csrf" value="([^"]+)"', header)[1]
+    left = client.post("/sign-out", data={"csrf": csrf})
+    assert left.status_code == 303
+    assert "Sign in" in part(client.get("/leaderboard/").text, "header", "aqa-top")
+
+
+def test_only_pages_are_framed(client: httpx.Client) -> None:
+    config = client.get("/leaderboard/config")
+    assert config.headers["content-type"] == "application/json"
+    assert "aqa-top" not in config.text
+
+
+def test_what_the_address_names_may_be_kept_and_the_font_is_ours(client: httpx.Client) -> None:
+    page = client.get("/leaderboard/").text
+    styles = re.findall(r'href="(/static/theme/[^"]+\.(?:css[^"]*|woff2))"', page)
+    assert len(styles) == 3
+    for address in styles:
+        found = client.get(address)
+        assert found.status_code == 200
+        assert "immutable" in found.headers["cache-control"]
+    assert client.get(styles[0]).content[:4] == b"wOF2"
