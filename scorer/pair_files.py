@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,8 @@ def read_pairs(path: Path) -> tuple[list[dict[str, Any]], list[Pair]]:
     rows: list[dict[str, Any]] = []
     pairs: list[Pair] = []
     bad: list[Place] = []
-    for number, line in enumerate(_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        row = _row(line)
-        pair = _pair(row) if row is not None else None
+    for number, line, row in rows_of(path):
+        pair = pair_of(row) if row is not None else None
         if row is None or pair is None:
             message = "needs texts under question, answer and passage, or under premise and hypothesis"
             bad.append(Place(number, "pair", message, line[:80].decode("utf-8", "replace")))
@@ -43,6 +40,16 @@ def read_pairs(path: Path) -> tuple[list[dict[str, Any]], list[Pair]]:
         )
         raise Refused(f"{path.name} was refused. {message}", "Mend the lines named.", tuple(bad[:_MAX_PLACES]))
     return rows, pairs
+
+
+def rows_of(path: Path) -> Iterator[tuple[int, bytes, dict[str, Any] | None]]:
+    """Number, bytes and object of each line that is not blank; None for what is not a JSON object.
+
+    Raises `NotFound` and `InvalidInput`.
+    """
+    for number, line in enumerate(_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if line.strip():
+            yield number, line, _row(line)
 
 
 def judged_lines(rows: Sequence[Mapping[str, Any]], judgments: Iterable[Judgment]) -> Iterable[bytes]:
@@ -70,7 +77,8 @@ def _row(line: bytes) -> dict[str, Any] | None:
     return row if isinstance(row, dict) else None
 
 
-def _pair(row: Mapping[str, Any]) -> Pair | None:
+def pair_of(row: Mapping[str, Any]) -> Pair | None:
+    """What a judge reads of a row; None where it is of neither form."""
     form = next((form for form in _FORMS if all(isinstance(row.get(name), str) for name in form)), None)
     if form is None:
         return None

@@ -21,6 +21,7 @@ REGISTRY: dict[str, str] = {
     "t5": "scorer.judges.t5_nli:load",
     "nli": "scorer.judges.sequence_classification:load",
     "minicheck": "scorer.judges.minicheck:load",
+    "calibrated": "scorer.judges.calibrated.judge:load",
 }
 """Key → `module:factory`."""
 

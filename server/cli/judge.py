@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
+from server.cli.judge_calibrate import calibrate
 from server.cli.judge_check import check
 
 
@@ -23,6 +24,7 @@ class KeyOrCommand(TyperGroup):
 
 app = typer.Typer(cls=KeyOrCommand, no_args_is_help=True, help="Judge pairs: `aqa judge KEY --in FILE --out FILE`.")
 app.command("check")(check)
+app.command("calibrate")(calibrate)
 
 
 @app.command("run")
