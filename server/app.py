@@ -7,7 +7,6 @@ import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from a2wsgi import WSGIMiddleware
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
@@ -15,10 +14,12 @@ from starlette.routing import Mount, Route
 
 from server import web
 from server.board_frame import BoardFrame
+from server.board_lane import BoardLane
 from server.bootstrap import Services
 from server.headers import BoardHeaders
 from server.lingering import Lingering
 from server.worker import Worker
+from server.wsgi import Wsgi
 
 BOARD = "/leaderboard"
 _STOP_SECONDS = 10.0
@@ -30,10 +31,11 @@ def create(services: Services) -> Starlette:
     app.router.routes.append(Route(BOARD, _to_board))
     _mount_board(app, services)
     pages = web.create(services)
-    app.router.routes.append(Mount("/", WSGIMiddleware(pages)))
+    app.router.routes.append(Mount("/", Wsgi(pages)))
     app.add_middleware(BoardFrame, web=pages, path=BOARD)
     app.add_middleware(BoardHeaders, path=BOARD)
     app.add_middleware(Lingering)
+    app.add_middleware(BoardLane, web=pages, services=services)
     return app
 
 

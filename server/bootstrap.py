@@ -12,6 +12,8 @@ from core.database import Database
 from core.ports import Blobs, Judge
 from core.queue import Announcement, Queue
 from core.settings import Settings
+from leaderboard.board_json import BoardJson
+from leaderboard.cache import Boards
 from scorer import judges
 from scorer.evaluate import Scorer
 from scorer.statistics.resamples import ResampleStore
@@ -62,6 +64,11 @@ class Services:
     def assignments(self) -> Assignments:
         """Raters at work."""
         return Assignments(self.database, self.benchmarks, self.queue)
+
+    @cached_property
+    def board_json(self) -> BoardJson:
+        """The boards as the API gives them."""
+        return BoardJson(self.database, Boards(self.database))
 
     def scorer_with(self, judge: Judge) -> Scorer:
         """A scorer under another judge."""

@@ -15,6 +15,7 @@ from core.settings import Settings
 from server.context import identity
 
 View = TypeVar("View", bound=Callable[..., Any])
+_PREFIX = "aqa"
 KINDS = ("files", "sign_in", "register")
 _FREE = ("static", "health.healthz", "health.readyz")
 """Endpoints that are asked again and again by browsers and by what watches the service."""
@@ -53,10 +54,33 @@ def register(app: Flask, settings: Settings) -> None:
         storage_uri=settings.rate_limit_storage,
         in_memory_fallback_enabled=True,
         headers_enabled=True,
-        key_prefix="aqa",
+        key_prefix=_PREFIX,
     )
     limiter.init_app(app)
     app.extensions["aqa-limiter"] = limiter
+
+
+def counter(app: Flask, settings: Settings) -> Callable[[str], dict[str, str] | None]:
+    """Counts a visitor's request that Flask does not see, by address, as Flask's own are counted.
+
+    The count gives the headers that tell the visitor of it, or None where the limit is reached. Raises what the store
+    of counts does.
+    """
+    limiter: Limiter = app.extensions["aqa-limiter"]
+    rates = sorted(parse_many(settings.rate_limit)) if settings.rate_limit else []
+
+    def count(address: str) -> dict[str, str] | None:
+        if not rates:
+            return {}
+        key = (_PREFIX, f"address {address}", "global")
+        within = [limiter.limiter.hit(rate, *key) for rate in rates]  # each of them counts, though one be reached
+        if not all(within):
+            return None
+        reset, remaining = limiter.limiter.get_window_stats(rates[0], *key)
+        names = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+        return dict(zip(names, map(str, (rates[0].amount, remaining, int(reset + 1))), strict=True))
+
+    return count
 
 
 def tighten(app: Flask, settings: Settings) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
 bp = APIBlueprint("metrics", __name__, enable_openapi=False)
-_REGISTRY = "aqa-metrics"
+_REGISTRY, _LATENCY = "aqa-metrics", "aqa-latency"
 _TALLIES = {
     JUDGED: "Pairs that judges judged.",
     SECONDS: "Seconds that judges worked.",
@@ -58,7 +58,7 @@ def register(app: APIFlask, wired: Services) -> None:
     registry = CollectorRegistry()
     registry.register(_FromDatabase(wired))
     latency = Histogram("aqa_request_seconds", "Time to answer.", ["method", "route", "status"], registry=registry)
-    app.extensions[_REGISTRY] = registry
+    app.extensions[_REGISTRY], app.extensions[_LATENCY] = registry, latency
 
     def begin() -> None:
         g.begun = time.perf_counter()
@@ -66,11 +66,17 @@ def register(app: APIFlask, wired: Services) -> None:
     def end(response: Response) -> Response:
         route = request.url_rule.rule if request.url_rule else "none"
         if "begun" in g:
-            latency.labels(request.method, route, response.status_code).observe(time.perf_counter() - g.begun)
+            observe(app, request.method, route, response.status_code, time.perf_counter() - g.begun)
         return response
 
     app.before_request_funcs.setdefault(None, []).insert(0, begin)
     app.after_request(end)
+
+
+def observe(app: APIFlask, method: str, route: str, status: int, seconds: float) -> None:
+    """Note how long a request took, where that is measured."""
+    if _LATENCY in app.extensions:
+        app.extensions[_LATENCY].labels(method, route, status).observe(seconds)
 
 
 class _FromDatabase:

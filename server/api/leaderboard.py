@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint
-from flask import Response
+from flask import Response, request
 
 from leaderboard import board, exports
 from server.access import public
@@ -22,10 +22,16 @@ bp = APIBlueprint("leaderboard", __name__, tag="Leaderboard")
 @bp.input(BoardQuery, location="query")
 @bp.output(BoardOut)
 @answers(bp, 400, 404, token=False)
-def leaderboard(query_data: dict[str, Any]) -> dict[str, Any]:
-    """The latest published version of every system, with intervals and rank intervals"""
-    with services().database.reading() as session:
-        return board.rows(session, query_data["benchmark"], rank_by=query_data["rank_by"]).to_dict()
+def leaderboard(query_data: dict[str, Any]) -> Response:
+    """The latest published version of every system, with intervals and rank intervals
+
+    Sent back as `If-None-Match`, the answer's `ETag` gets 304 and no body while the board is the same.
+    """
+    found = services().board_json.get(query_data["benchmark"], query_data["rank_by"] or "")
+    response = Response(found.data, mimetype="application/json")
+    response.set_etag(found.etag)
+    response.headers["Cache-Control"] = "no-cache"  # may be kept, but must be asked about each time
+    return response.make_conditional(request)  # type: ignore[return-value]
 
 
 @bp.get("/leaderboard/download")

@@ -1,0 +1,177 @@
+"""The board's JSON: the same bytes by whichever way, never stale, and known again by its ETag."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from core.changes import Changes
+from core.database import Database
+from core.settings import Settings
+from core.tables import System, Team
+from core.tables.base import utc_now
+from leaderboard.board_json import BoardJson
+from leaderboard.cache import Boards
+from server import web
+from server.board_lane import PATH, BoardLane
+from server.bootstrap import Services, build
+from server.worker import Worker
+from tests.small_benchmark import GOOD, add_benchmark, add_team, submit
+from tests.web_client import bearer
+
+BOARD = f"{PATH}?benchmark=small"
+
+
+class Way:
+    """The lane before Flask; `beyond` counts what it passed on."""
+
+    def __init__(self, services: Services) -> None:
+        self.flask = web.create(services)
+        self.beyond = 0
+        self.lane = BoardLane(self._flask, self.flask, services)
+        self.client = httpx.AsyncClient(transport=httpx.ASGITransport(self.lane), base_url="http://x")
+
+    async def _flask(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.beyond += 1
+        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+        address = f"{scope['path']}?{scope['query_string'].decode()}"
+        answer = self.flask.test_client().open(address, method=scope["method"], headers=headers)
+        raw = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
+        await send({"type": "http.response.start", "status": answer.status_code, "headers": raw})
+        await send({"type": "http.response.body", "body": answer.data})
+
+    def get(self, address: str = BOARD, **headers: str) -> httpx.Response:
+        import asyncio
+
+        return asyncio.run(self.client.get(address, headers=headers))
+
+
+@pytest.fixture
+def way(services: Services, tmp_path: Path) -> Way:
+    add_benchmark(services, tmp_path / "files")
+    submit(services, add_team(services), publish=True)
+    Worker(services).run_until_idle()
+    return Way(services)
+
+
+def test_the_lane_gives_what_flask_gives(way: Way) -> None:
+    first = way.get()
+    again = way.get()
+    assert way.beyond == 1
+    assert again.status_code == 200
+    assert again.content == first.content
+    assert again.json()["rows"][0]["system"] == "system"
+    left, right = ({k: v for k, v in each.headers.items() if "ratelimit" not in k} for each in (first, again))
+    left.pop("retry-after", None)
+    assert left == right
+    assert int(again.headers["x-ratelimit-remaining"]) == int(first.headers["x-ratelimit-remaining"]) - 1
+    assert way.get(f"{BOARD}&rank_by=em").json()["rank_by"] == "em"
+    assert way.beyond == 2
+
+
+def test_an_unchanged_board_needs_no_body(way: Way) -> None:
+    etag = way.get().headers["etag"]
+    for beyond, tag in ((1, etag), (2, f'W/{etag}, "x"')):
+        answer = way.get(**{"If-None-Match": tag})
+        assert (answer.status_code, answer.content, answer.headers["etag"], way.beyond) == (304, b"", etag, beyond)
+    assert way.get(**{"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_a_change_is_seen_at_once(way: Way, services: Services) -> None:
+    before = way.get()
+    with services.database.transaction() as session:
+        session.query(System).one().description = "Said later."
+    after = way.get()
+    assert after.json()["rows"][0]["description"] == "Said later."
+    assert after.headers["etag"] != before.headers["etag"]
+    second = submit(services, 1, [{**GOOD[0], "answer": "Bergen"}, *GOOD[1:]], publish=True)
+    Worker(services).run_until_idle()
+    assert way.get().json()["rows"][0]["submission"] == second.id
+    services.intake.withdraw(second.id, None)
+    assert way.get().json()["rows"][0]["version"] == 1
+
+
+def test_what_only_the_clock_changes_is_seen_soon(way: Way, services: Services) -> None:
+    boards = BoardJson(services.database, Boards(services.database), seconds=0.0)
+    with services.database.transaction() as session:
+        team = session.query(Team).filter_by(name="team").one()
+        team.alias, team.alias_until = "nobody", utc_now() + timedelta(seconds=0.5)
+    assert b'"nobody"' in boards.get("small").data
+    while utc_now() < team.alias_until:
+        pass
+    assert b'"nobody"' not in boards.get("small").data
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        (f"{PATH}?benchmark=none", 404),
+        (PATH, 400),
+        (f"{BOARD}&rank_by=nothing", 400),
+        (f"{BOARD}&benchmark=small", 200),
+        (f"{BOARD}&else=1", 200),
+        (f"{BOARD}&%ff", 200),
+    ],
+)
+def test_whatever_is_unusual_is_left_to_flask(way: Way, address: str, status: int) -> None:
+    way.get()
+    assert (way.get(address).status_code, way.beyond) == (status, 2)
+
+
+def test_tokens_are_looked_at(way: Way, services: Services) -> None:
+    way.get()
+    assert way.get(Authorization="Bearer wrong").status_code == 401
+    assert way.get(**bearer(services)).status_code == 200
+
+
+def test_both_ways_count_together(settings: Settings, way: Way) -> None:
+    services = build(dataclasses.replace(settings, rate_limit="3 per hour"))
+    few = Way(services)
+    told = [few.get() for _ in range(5)]
+    assert [answer.status_code for answer in told] == [200, 200, 200, 429, 429]
+    assert told[3].json()["error"]["code"] == "too_many_requests"
+    assert few.flask.test_client().get(BOARD).status_code == 429
+    services.database.engine.dispose()
+
+
+def test_a_database_that_is_away_is_said(way: Way, services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    way.get()
+    gone = Database("postgresql://postgres@127.0.0.1:1/none")
+    monkeypatch.setattr(services.database, "engine", gone.engine)
+    monkeypatch.setattr(services.board_json, "_changes", Changes(gone))
+    answer = way.get()
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
+
+
+def test_a_mark_tells_of_commits_alone(database: Database) -> None:
+    changes = Changes(database)
+    mark = changes.mark()
+    with database.reading() as session:
+        assert session.query(Team).all() == []
+    if database.is_sqlite:  # on a shared server other databases' commits are seen too
+        assert changes.mark() == mark
+    with pytest.raises(ZeroDivisionError), database.transaction() as session:
+        session.add(Team(name="undone"))
+        1 / 0  # noqa: B018
+    with database.transaction() as session:
+        session.add(Team(name="done"))
+    assert changes.mark() != mark
+
+
+def test_marks_are_equal_while_nothing_happens(database: Database) -> None:
+    changes = Changes(database)
+    for _ in range(200):  # another test may commit in between on the same server
+        if changes.mark() == changes.mark():
+            return
+    pytest.fail("no two marks were equal")
+
+
+def test_without_a_database_no_mark_is_equal() -> None:
+    for url in ("sqlite://", "postgresql://postgres@127.0.0.1:1/none"):
+        changes = Changes(Database(url))
+        assert changes.mark() != changes.mark()
