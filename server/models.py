@@ -9,6 +9,7 @@ from datetime import timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from core.checkpoints import FILES
 from core.errors import InvalidInput, NotFound, OverQuota
 from core.settings import Settings
 from core.tables import RunRow
@@ -22,7 +23,7 @@ from submissions.intake import SystemCard
 from submissions.sources import model
 from submissions.sources.hub import Hub
 from submissions.sources.model import Checked, Rules
-from systems import catalog, checkpoints
+from systems import catalog
 
 SYSTEMS = {
     "retrieve-then-read": "Small-RTR",
@@ -37,7 +38,7 @@ MOST = {"k": 100, "P": 20, "A": 100, "shots": 64, "max_new_tokens": 256, "k1": 1
 def rules(settings: Settings) -> Rules:
     """What a model may be here."""
     licences = tuple(each.strip().lower() for each in settings.model_licences.split(",") if each.strip())
-    return Rules(checkpoints.FILES, int(settings.model_gb * 1e9), licences)
+    return Rules(FILES, int(settings.model_gb * 1e9), licences)
 
 
 def check(settings: Settings, reference: str, hub: Hub | None = None) -> Checked:
@@ -100,22 +101,16 @@ def _plan(settings: Settings, card: SystemCard, decoding: Mapping[str, float | i
             f"Models are run as {', '.join(SYSTEMS)}, not as {card.architecture!r}.", "Choose one of these."
         )
     config = catalog.find(SYSTEMS[card.architecture])
-    reads = bool(config.reader)
-    known = {*config.components(), "k1", "b", "temperature", "max_new_tokens"} & set(MOST)
+    known = {*catalog.reads(config), "temperature"} & set(MOST)
     for name, value in decoding.items():
         if name not in known or not 0 <= value <= MOST[name]:
             most = f" from 0 to {MOST[name]}" if name in known else ""
             raise InvalidInput(
                 f"{name}={value} is no setting of {card.architecture}{most}.", f"Settings: {', '.join(sorted(known))}."
             )
-    apart = {"temperature", "max_new_tokens"} if reads else {"temperature"}
-    changes = {name: str(value) for name, value in decoding.items() if name not in apart}
-    plan = RunPlan(
-        changes,
-        seconds=settings.model_hours * 3_600,
-        temperature=float(decoding.get("temperature", 0.0)),
-        max_new_tokens=int(decoding.get("max_new_tokens", 0)) if reads else 0,
-    )
+    changes = {name: str(value) for name, value in decoding.items() if name != "temperature"}
+    temperature = float(decoding.get("temperature", 0.0))
+    plan = RunPlan(changes, seconds=settings.model_hours * 3_600, temperature=temperature)
     plan.config(config.name)
     return plan
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -13,13 +14,15 @@ from typing import Any
 
 from core.benchmark import Benchmark
 from core.benchmark_files import read_exemplars
+from core.errors import NotFound
 from core.ports import Judge
 from core.records import Judgment, Pair
 from scorer import judges
 from scorer.judgments import JudgmentCache
 from server.bootstrap import Services
+from systems.answerers import FromFile
 from systems.config import SystemConfig
-from systems.parts import Parts, load_llm, load_reader
+from systems.parts import Parts, load_llm, load_reader, read_file
 from systems.records import LLM, Reader, System
 from systems.retrieval.store import IndexStore
 
@@ -44,10 +47,9 @@ class CachedJudge:
 
 @dataclass(frozen=True)
 class Decoding:
-    """How text is drawn: with `temperature` 0 the likeliest token; `max_new_tokens` 0 is the reader's own."""
+    """How text is drawn: with `temperature` 0 the likeliest token is taken."""
 
     temperature: float = 0.0
-    max_new_tokens: int = 0
 
     def llm(self, spec: str, seed: int) -> LLM:
         """A language model that draws so."""
@@ -59,8 +61,6 @@ class Decoding:
         reader: Any = load_reader(spec, model, seed)
         if self.temperature:
             reader = replace(reader, llm=replace(reader.llm, temperature=self.temperature))
-        if self.max_new_tokens:
-            reader = replace(reader, max_new_tokens=self.max_new_tokens)
         return reader  # type: ignore[no-any-return]
 
 
@@ -75,8 +75,30 @@ def parts_for(
         seed=seed,
         llm_source=decoding.llm,
         reader_source=decoding.reader,
+        answers_source=lambda where: _stored(services, where),
         judge_source=_judge_source(services, judge or services.settings.judge),
     )
+
+
+def with_answers_kept(services: Services, changes: Mapping[str, str]) -> dict[str, str]:
+    """The changes with `answers:NAME@DIGEST` of a blob in place of a file, so that any worker finds it at any time.
+
+    Raises `InvalidInput` for a file that is missing or is not as it should be.
+    """
+    kind, _, where = changes.get("answerer", "").partition(":")
+    if kind != "answers":
+        return dict(changes)
+    name, data = Path(where).name.replace("@", "_"), read_file(where)
+    FromFile(name, data).check()
+    return dict(changes) | {"answerer": f"answers:{name}@{services.blobs.put(io.BytesIO(data))}"}
+
+
+def _stored(services: Services, where: str) -> bytes:
+    name, _, digest = where.rpartition("@")
+    if not services.blobs.exists(digest):
+        raise NotFound(f"The file of answers {name or where} is not stored here.", "Start a new run with the file.")
+    with services.blobs.open(digest) as stream:
+        return stream.read()
 
 
 def provenance(system: System, config: SystemConfig, benchmark: Benchmark, seed: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import io
 import json
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,14 @@ class RunPlan:
     """0 takes the likeliest token."""
     entry: dict[str, Any] | None = None
     """What a team says of its own model, as a `SystemCard`; None for systems of the catalog."""
+
+    @classmethod
+    def kept(cls, stored: Mapping[str, Any]) -> RunPlan:
+        """A plan from its row; an earlier version kept a reader's `max_new_tokens` apart from the components."""
+        plan = dict(stored)
+        if tokens := plan.pop("max_new_tokens", 0):
+            plan["changes"] = plan["changes"] | {"max_new_tokens": str(tokens)}
+        return cls(**plan)
 
     @property
     def decoding(self) -> Decoding:
@@ -104,9 +113,7 @@ def resume(services: Services, run_id: str, *, seconds: float | None = None, tok
     Budgets count over all attempts. Raises `NotFound`, and `Conflict` for a run that is done.
     """
     with services.database.transaction() as session:
-        row = session.get(RunRow, run_id, with_for_update=True)
-        if row is None:
-            raise NotFound(f"There is no run {run_id!r}.")
+        row = found(session, run_id, lock=True)
         if row.state == "done":
             raise Conflict(f"Run {run_id} is done.", "Start a new one.")
         if row.state in ("queued", "running"):
@@ -120,7 +127,7 @@ def resume(services: Services, run_id: str, *, seconds: float | None = None, tok
 def execute(services: Services, claim: Claim) -> None:
     """Answer the questions and enter the predictions; what an earlier attempt answered is not asked again."""
     row = get(services, claim.subject)
-    plan, access = RunPlan(**row.plan), hub_access()
+    plan, access = RunPlan.kept(row.plan), hub_access()
     if plan.entry is not None:  # a team's: only what is on the Hub for all, and nothing that names another place
         model.parse(plan.changes.get("model", ""))
         access = access.open_to_all()
@@ -159,9 +166,14 @@ def failed(services: Services, session: Session, run_id: str, reason: str) -> No
 def get(services: Services, run_id: str) -> RunRow:
     """A run. Raises `NotFound`."""
     with services.database.reading() as session:
-        row = session.get(RunRow, run_id)
+        return found(session, run_id)
+
+
+def found(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
+    """A run in a session, locked for a change if asked. Raises `NotFound`."""
+    row = session.get(RunRow, run_id, with_for_update=lock or None)
     if row is None:
-        raise NotFound(f"There is no run {run_id!r}.", "List them with: aqa system runs")
+        raise NotFound(f"There is no run {run_id[:40]!r}.", "List them with: aqa system runs")
     return row
 
 
@@ -204,6 +216,10 @@ def _enter(
         finish(session, submission.id, reason)
 
     intake = services.intake.unlimited() if reference else services.intake
+    if not result.predictions:
+        with services.database.transaction() as session:
+            finish(session, None, f"The run ended {result.ended} before it had answered anything.")
+        return
     try:
         intake.accept(
             row.team_id, benchmark.id, card, io.BytesIO(predictions_file(benchmark, result)), f"{row.id}.jsonl",

@@ -28,6 +28,11 @@ class FewShot:
     address_of: Callable[[Sequence[Exemplar]], list[str]] | None = None
 
     @property
+    def batch(self) -> int:
+        """Questions given at once: two rounds of the model's, so that few calls wait for a long one."""
+        return 2 * self.llm.batch
+
+    @property
     def signature(self) -> str:
         """Model, exemplars, prompt and its length."""
         prompt = f"{self._prompt.signature}|max_new_tokens={self.max_new_tokens}"

@@ -1,84 +1,56 @@
-"""A model's files: a hub id at a commit, or a folder named by what is in it; configuration, weights, tokenizer only."""
+"""The checkpoints that systems load: fetched and checked, and what goes wrong in loading told in our terms."""
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from core.errors import InvalidInput, NotFound, Refused, Unavailable
-from core.hub_access import hub_access
+from core.checkpoints import Checkpoint, check_weights, is_folder, local
+from core.errors import AqaError, InvalidInput, NotFound, Refused
 
-FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja")
-"""What is fetched, hashed and loaded; never pickles or code, which could run anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A folder ready to load; `identity` is NAME@COMMIT, or NAME@DIGEST for a local folder."""
-
-    name: str
-    identity: str
-    folder: Path
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json", "vocab.txt")
+"""Any of these files is a tokenizer."""
 
 
-def fetch(where: str) -> Checkpoint:
-    """The files of `owner/name@revision`, downloaded once from the Hub that `hub_access` names, or of a folder.
+def fetch(where: str) -> tuple[Checkpoint, Path]:
+    """The pinned model of `owner/name@revision`, downloaded once, or of a folder, and the folder of its files.
 
-    Without a revision the newest commit is taken, and named. Raises `NotFound`, `Refused` (no safetensors, gated),
-    or `Unavailable` (hub not reached).
+    Without a revision the newest commit is taken, and named. Raises `NotFound`, `InvalidInput`, `Forbidden` (gated),
+    `Refused` (no safetensors, no tokenizer) or `Unavailable` (hub not reached).
     """
     if not where:
         raise InvalidInput("No checkpoint is named.", "Write owner/name@revision, or a folder's path.")
-    if where.startswith(("/", "./", "../", "~")):
-        return _local(Path(where).expanduser())
-    name, _, revision = where.partition("@")
-    folder = _download(name, revision or None)
-    return Checkpoint(name, f"{name}@{folder.name}", _whole(folder, where))
+    if is_folder(where):
+        found = local(where)
+    else:
+        from core import hub_checkpoints
+
+        name, _, revision = where.partition("@")
+        pinned = hub_checkpoints.resolve(name, revision or None)
+        found = replace(pinned, folder=hub_checkpoints.fetch(pinned))
+    assert found.folder is not None
+    if not (found.folder / "config.json").is_file():
+        raise NotFound(f"{where} holds no config.json.", "Name a transformers checkpoint.")
+    check_weights(found.folder, where)
+    if not any((found.folder / name).is_file() for name in TOKENIZERS):
+        raise Refused(f"{where} holds no tokenizer.", "Save it beside the model: tokenizer.save_pretrained(FOLDER).")
+    return found, found.folder
 
 
-def _local(folder: Path) -> Checkpoint:
-    if not folder.is_dir():
-        raise NotFound(f"There is no folder {folder}.", "Name the folder that holds config.json and the weights.")
-    digest = hashlib.sha256()
-    for name in sorted(path.relative_to(folder).as_posix() for pattern in FILES for path in folder.rglob(pattern)):
-        if name.startswith("checkpoint-"):
-            continue  # a training's way to the model beside them
-        with (folder / name).open("rb") as stream:
-            content = hashlib.file_digest(stream, "sha256").hexdigest()
-        digest.update(f"{name}\n{content}\n".encode())
-    return Checkpoint(folder.name, f"{folder.name}@{digest.hexdigest()[:12]}", _whole(folder, str(folder)))
+@contextmanager
+def loading(where: str) -> Iterator[None]:
+    """Tells what a library raises over a model's files as a refusal of the model, with the library's first line."""
+    from safetensors import SafetensorError
 
-
-def _whole(folder: Path, what: str) -> Path:
-    if not (folder / "config.json").is_file():
-        raise NotFound(f"{what} holds no config.json.", "Name a transformers checkpoint.")
-    if not any(folder.glob("*.safetensors")):
-        raise Refused(
-            f"{what} holds no safetensors weights; pickled weights can run code and are not loaded.",
-            "Save it anew with save_pretrained.",
-        )
-    return folder
-
-
-def _download(name: str, revision: str | None) -> Path:
-    from huggingface_hub import errors as hub
-    from huggingface_hub import snapshot_download
-
-    access = hub_access()
     try:
-        return Path(
-            snapshot_download(
-                name, revision=revision, allow_patterns=list(FILES), endpoint=access.endpoint, token=access.token
-            )
-        )
-    except hub.GatedRepoError:
-        raise Refused(f"{name} is gated.", "Ask its owner for access and set AQA_HUB_TOKEN.") from None
-    except hub.RevisionNotFoundError:
-        raise NotFound(f"{name} has no revision {revision!r}.", "Name a commit of the repository.") from None
-    except hub.RepositoryNotFoundError:
-        raise NotFound(f"The hub has no model {name!r}.", "Check the name; is it private?") from None
-    except hub.HFValidationError as error:
-        raise InvalidInput(f"{name!r} is no model id: {error}", "Write owner/name@revision.") from None
-    except (hub.LocalEntryNotFoundError, hub.OfflineModeIsEnabled, hub.HfHubHTTPError, OSError) as error:
-        raise Unavailable(f"{name} could not be fetched: {error}", "Check the connection, or name a folder.") from None
+        yield
+    except (AqaError, ImportError):
+        raise
+    except (OSError, ValueError, KeyError, AttributeError, RuntimeError, SafetensorError) as error:
+        said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
+        raise Refused(
+            f"{where} cannot be loaded: {said}",
+            "It takes a whole transformers checkpoint that needs no code of its own.",
+        ) from error

@@ -94,6 +94,11 @@ class LLM(Protocol):
     name: str
 
     @property
+    def batch(self) -> int:
+        """Prompts that it works on at a time."""
+        ...
+
+    @property
     def signature(self) -> str:
         """Everything its text depends on."""
         ...

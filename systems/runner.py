@@ -81,7 +81,7 @@ def run(
     """Answer all questions, or as many as the budget allows; outputs go to `folder/outputs.jsonl` one by one.
 
     What is there from an earlier attempt is kept. Raises `Conflict` if that was another system or other questions,
-    and `Unavailable` while another process writes there.
+    and `Unavailable` while another process writes there, or where nothing can be written.
     """
     from filelock import FileLock, Timeout
 
@@ -134,14 +134,24 @@ def _go_on(
             "position": output.position, "answer": output.answer, "passage_id": output.passage_id,
             "elapsed": before + time.monotonic() - begun, "trace": output.trace,
         }  # fmt: skip
-        file.write(orjson.dumps(line) + b"\n")
-        file.flush()
+        _append(file, line)
         state._take(line)
         progress()
         if len(state.predictions) % system.batch == 0 and (ended := state._spent(budget)):
             return ended
     os.fsync(file.fileno())
     return None
+
+
+def _append(file: BinaryIO, line: dict[str, Any]) -> None:
+    try:
+        file.write(orjson.dumps(line) + b"\n")
+        file.flush()
+    except OSError as error:
+        raise Unavailable(
+            f"An output could not be written to {file.name}: {error.strerror}.",
+            "Make room and resume the run; what it had answered is kept.",
+        ) from error
 
 
 def _kept(path: Path, header: dict[str, str]) -> list[dict[str, Any]]:

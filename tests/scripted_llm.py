@@ -15,6 +15,7 @@ class ScriptedLLM:
 
     script: Callable[[str], str]
     name: str = "scripted"
+    batch: int = 16
     seen: list[str] = field(default_factory=list)
 
     @property

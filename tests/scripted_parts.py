@@ -11,7 +11,7 @@ from systems.records import Completion, Reading
 class ScriptedLLM:
     """Answers by a rule on the last question of a prompt; keeps the prompts."""
 
-    name = "scripted"
+    name, batch = "scripted", 16
     signature = "llm:scripted"
 
     def __init__(self, rule: Callable[[str], str]) -> None:

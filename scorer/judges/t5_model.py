@@ -9,9 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from core.checkpoints import Checkpoint
 from core.errors import InvalidInput, NotFinite, Unavailable
 from scorer.judges.batching import plan
-from scorer.judges.checkpoints import Checkpoint, fetch, resolve
+from scorer.judges.checkpoints import fetch, resolve
 from scorer.judges.options import Options
 from scorer.judges.placement import Placement, place
 from scorer.judges.t5_forward import BLOCK, FirstStep

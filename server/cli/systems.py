@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from core import states
+
 if TYPE_CHECKING:
     from core.tables import RunRow
     from server.bootstrap import Services
+    from systems.config import SystemConfig
 
 app = typer.Typer(help="Reference systems: list them, show one, run one.", no_args_is_help=True)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
@@ -23,32 +27,43 @@ def list_all(
     as_json: Json = False,
 ) -> None:
     """List the catalog."""
+    from rich.text import Text
+
+    from core.architectures import ARCHITECTURES
     from server.cli.console import print_json, stdout, table
+    from server.system_runs import described
     from systems.catalog import catalog
 
     entered = _entered(benchmark) if benchmark else set()
     if as_json:
-        print_json([_as_dict(name) | ({"entered": name in entered} if benchmark else {}) for name in catalog()])
+        shown = [described(each) for each in catalog().values()]
+        print_json([each | ({"entered": each["name"] in entered} if benchmark else {}) for each in shown])
         return
-    shown = table(
-        "Systems", "Name", "What it is", "Supervision", "Needs", *(["Here"] if benchmark else []), whole=("Name",)
-    )
-    for name, config in catalog().items():
-        here = ["entered" if name in entered else "not yet run"] if benchmark else []
-        shown.add_row(name, config.title, config.supervision, ", ".join(config.lacks()) or "nothing", *here)
-    stdout().print(shown)
-    stdout().print("Needs: components that cannot be downloaded; hand them in with --set or --model.", markup=False)
+    console = stdout()
+    for architecture, title in ARCHITECTURES.items():
+        some = [config for config in catalog().values() if config.architecture == architecture]
+        listed = table(title, "Name", "What it is", *(["Here"] if benchmark else []), whole=("Name", "Here"))
+        for config in some:
+            here = ["entered" if config.name in entered else "not yet run"] if benchmark else []
+            listed.add_row(config.name, Text.assemble(config.title, (_needed(config), "dim")), *here)
+        if some:
+            console.print(listed)
+    console.print(
+        "What a system needs cannot be downloaded; hand it in with --model or --set. More on one: aqa system show NAME",
+        markup=False, soft_wrap=True,
+    )  # fmt: skip
 
 
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="The system's name.")], as_json: Json = False) -> None:
     """Show one system: each component, and whether the paper states it or we chose it."""
     from server.cli.console import print_json, stdout, table
+    from server.system_runs import described
     from systems.catalog import find
 
     config = find(name)
     if as_json:
-        print_json(_as_dict(config.name))
+        print_json(described(config))
         return
     stdout().print(f"{config.name}: {config.title}", style="bold", markup=False, soft_wrap=True)
     about = [f"{config.architecture}, supervision: {config.supervision or 'none'}", f"Source: {config.source}"]
@@ -139,6 +154,11 @@ def list_runs(as_json: Json = False) -> None:
     stdout().print(shown if rows else "There is no run yet. Start one: aqa system run --help")
 
 
+def _needed(config: SystemConfig) -> str:
+    """What stands under a system's title: what has to be handed in, if anything."""
+    return f"\nneeds: {', '.join(config.lacks())}" if config.lacks() else "\nruns as it is"
+
+
 def _changes(given: list[str], model: str) -> dict[str, str]:
     from core.errors import InvalidInput
 
@@ -170,7 +190,7 @@ def _finish(wired: Services, identifier: str, queue: str, wait: bool, as_json: b
         local = door("", "", "")
         entry = local.status(row.submission_id)
         print_entry(entry, stdout())
-        if entry["state"] == "scored":
+        if entry["state"] == states.SCORED:
             print_stored_scores(local.scores(row.submission_id), stdout())
     if row.state == "failed":
         raise typer.Exit(1)
@@ -186,15 +206,23 @@ def _work(wired: Services, identifier: str, queue: str) -> RunRow:
     worker = Worker(wired, tuple(dict.fromkeys((queue, "cpu"))))
     thread = threading.Thread(target=worker.run, daemon=True)
     thread.start()
-    console = stderr()
+    console, told = stderr(), ""
     try:
         with console.status("waiting for a worker") as status:
             while not _ended(wired, row := _get(wired, identifier)):
-                status.update(f"{row.system}: {row.stage if row.state in ('queued', 'running') else 'scoring'}")
+                stage = row.stage if row.state in ("queued", "running") else "scoring"
+                status.update(f"{row.system}: {stage}")
+                kind = stage.partition(":")[0]
+                if not console.is_terminal and kind != told:  # a log wants each stage once, not a spinner
+                    console.print(f"{row.system}: {stage}", markup=False, soft_wrap=True)
+                    told = kind
                 thread.join(0.25)
     except KeyboardInterrupt:
-        console.print(f"Stopped. Go on with: aqa system resume {identifier}", markup=False)
-        raise
+        worker.stop()
+        worker.give_back()
+        console.print(f"Stopped. Go on with: aqa system resume {identifier}", markup=False, soft_wrap=True)
+        console.file.flush()
+        os._exit(130)  # models and endpoints at work in other threads would keep the process for minutes
     finally:
         worker.stop()
     thread.join(10)
@@ -210,7 +238,7 @@ def _ended(wired: Services, row: RunRow) -> bool:
         return True
     with wired.database.reading() as session:
         submission = session.get(Submission, row.submission_id)
-    return submission is None or submission.state in ("scored", "failed")
+    return submission is None or submission.state in states.FINISHED
 
 
 def _get(wired: Services, identifier: str) -> RunRow:
@@ -239,19 +267,6 @@ def _run_as_dict(row: RunRow) -> dict[str, Any]:
         "id", "system", "benchmark_id", "state", "stage", "progress", "reason", "plan", "details", "submission_id",
     )  # fmt: skip
     return {name: getattr(row, name) for name in fields}
-
-
-def _as_dict(name: str) -> dict[str, Any]:
-    from systems.catalog import find
-
-    config = find(name)
-    shown = ("name", "title", "architecture", "supervision", "uses_autoais", "source", "notes")
-    about = {name: getattr(config, name) for name in shown}
-    components = {
-        field: {"value": value, "origin": config.mark(field), "why": (config.inferred or {}).get(field)}
-        for field, value in config.components().items()
-    }
-    return about | {"components": components, "needs": config.lacks()}
 
 
 def _entered(benchmark: str) -> set[str]:

@@ -16,6 +16,7 @@ from server.pages.rating import bp as rating
 from server.pages.ratings import bp as ratings
 from server.pages.submissions import bp as submissions
 from server.pages.submit import bp as submit
+from server.pages.systems import bp as systems
 from server.pages.team import bp as team
 
 
@@ -24,7 +25,7 @@ def blueprint() -> APIBlueprint:
     pages = APIBlueprint("pages", __name__, enable_openapi=False)
     pages.before_request(security.check_csrf)
     pages.app_context_processor(_context)
-    for part in (guide, account, team, submit, submissions, rating, ratings):
+    for part in (guide, account, team, submit, submissions, rating, ratings, systems):
         pages.register_blueprint(part)
     return pages
 

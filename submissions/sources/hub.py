@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from core.errors import AqaError, Forbidden, InvalidInput, NotFound, TooLarge, Unavailable
+from core import hub_errors
+from core.errors import NotFound, TooLarge, Unavailable
 from submissions.sources.reference import Reference
 
 T = TypeVar("T")
@@ -166,7 +167,7 @@ class Hub:
             except Exception as error:
                 wait = _patience(error, attempt)
                 if wait is None or attempt == _ATTEMPTS:
-                    raise _told(error, repo, revision, kind, waiting=wait is not None) from error
+                    raise hub_errors.told(error, repo, revision, kind) from error
                 self.pause(wait)
         raise AssertionError("the loop returns or raises")
 
@@ -177,63 +178,12 @@ def _hub_file(entry: Any) -> HubFile:
 
 def _patience(error: Exception, attempt: int) -> float | None:
     """Seconds to wait before the next try; None where another try would not help."""
-    status = _status(error)
-    if status == 429:
+    if hub_errors.status(error) == 429:
         from huggingface_hub.utils import parse_ratelimit_headers
 
-        headers = _response(error).headers
+        headers = hub_errors.response(error).headers
         known = parse_ratelimit_headers(headers)
         after = headers.get("Retry-After", "")
         asked = known.reset_in_seconds if known and known.remaining == 0 else int(after) if after.isdigit() else 0
         return min(max(float(asked), 2.0**attempt), _LONGEST_PAUSE)
-    return 2.0**attempt if (status is not None and status >= 500) or _is_network(error) else None
-
-
-def _told(error: Exception, repo: str, revision: str, kind: str, *, waiting: bool) -> AqaError:
-    """The error in our terms; what cannot be told is raised as it came."""
-    from huggingface_hub import errors
-
-    if isinstance(error, AqaError):
-        return error
-    if isinstance(error, errors.GatedRepoError):
-        return Forbidden(f"{repo} is gated: its owner decides who may read it.", "Ask for access, or use an open copy.")
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return NotFound(f"There is no {kind} {repo} on the Hub, or it is private.", "Check the name; make it public.")
-    if isinstance(error, errors.RevisionNotFoundError):
-        return NotFound(f"{repo} has no revision {revision[:60]!r}.", "Name a branch, a tag or a commit.")
-    if isinstance(error, errors.EntryNotFoundError):
-        return NotFound(f"{repo} has no such file at {revision[:60]}.", "Check the path.")
-    if isinstance(error, errors.DisabledRepoError):
-        return Forbidden(f"{repo} was disabled on the Hub.", "Use another copy.")
-    if isinstance(error, errors.OfflineModeIsEnabled):
-        return Unavailable("HF_HUB_OFFLINE is set, so the Hub is not asked.", "Unset it.")
-    status = _status(error)
-    if status == 429:
-        return Unavailable("The Hub asks for patience (429), and still does after some waiting.", "Try again later.")
-    if waiting:
-        return Unavailable(f"The Hub does not answer: {_first_line(error)}", "Try again later.")
-    if status in (401, 403):
-        return Forbidden(f"The Hub refuses access to {repo}: {_first_line(error)}", "Check AQA_HUB_TOKEN.")
-    return InvalidInput(f"The Hub refused the request about {repo}: {_first_line(error)}", "Check the reference.")
-
-
-def _response(error: Exception) -> Any:
-    from huggingface_hub.errors import HfHubHTTPError
-
-    return error.response if isinstance(error, HfHubHTTPError) else None
-
-
-def _status(error: Exception) -> int | None:
-    response = _response(error)
-    return None if response is None else int(response.status_code)
-
-
-def _is_network(error: Exception) -> bool:
-    from httpx2 import TransportError
-    from huggingface_hub.errors import OfflineModeIsEnabled
-
-    return isinstance(error, TransportError | ConnectionError) and not isinstance(error, OfflineModeIsEnabled)
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
+    return 2.0**attempt if hub_errors.is_passing(error) else None

@@ -28,7 +28,12 @@ def answerer_reads(config: SystemConfig) -> dict[str, bool]:
     return {"answerer": True} | (prompted if config.answerer in ("", "few-shot") else {})
 
 
-def batches(things: Sequence[_Thing], size: int = BATCH) -> Iterator[Sequence[_Thing]]:
+def together(part: object) -> int:
+    """How many questions a reader or an answerer is given at once; what is done of them is kept when all are."""
+    return int(getattr(part, "batch", BATCH))
+
+
+def batches(things: Sequence[_Thing], size: int) -> Iterator[Sequence[_Thing]]:
     """Slices of at most `size`."""
     return (things[start : start + size] for start in range(0, len(things), size))
 

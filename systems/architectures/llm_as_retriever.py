@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.records import Question
-from systems.architectures.choice import BATCH, add_flag, answerer_reads, batches, trace_of
+from systems.architectures.choice import add_flag, answerer_reads, batches, together, trace_of
 from systems.architectures.post_hoc import QUESTION_AND_ANSWER, form_signature, query
 from systems.config import SystemConfig
 from systems.parts import Parts
@@ -31,7 +31,11 @@ class LlmAsRetriever:
     form: str = QUESTION_AND_ANSWER
     """By what the page's paragraphs are ordered."""
     architecture: str = "llm-as-retriever"
-    batch: int = BATCH
+
+    @property
+    def batch(self) -> int:
+        """Questions that are answered together."""
+        return together(self.answerer)
 
     @property
     def signature(self) -> str:
@@ -41,7 +45,7 @@ class LlmAsRetriever:
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Output]:
         """Outputs in order, batch by batch."""
-        for batch in batches(questions):
+        for batch in batches(questions, self.batch):
             readings = self.answerer.answer_all(batch)
             yield from (self._output(*each) for each in zip(batch, readings, strict=True))
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from core.ports import Judge
 from core.records import Question
 from systems.architectures.choice import (
-    BATCH,
     add_flag,
     answerer_reads,
     batches,
@@ -16,6 +15,7 @@ from systems.architectures.choice import (
     holds,
     judged_best,
     retrieval_reads,
+    together,
     trace_of,
 )
 from systems.config import SystemConfig
@@ -38,7 +38,11 @@ class PostHoc:
     form: str = QUESTION_AND_ANSWER
     """What is searched for: question and answer, or the question alone."""
     architecture: str = "post-hoc-retrieval"
-    batch: int = BATCH
+
+    @property
+    def batch(self) -> int:
+        """Questions that are answered together."""
+        return together(self.answerer)
 
     @property
     def signature(self) -> str:
@@ -49,7 +53,7 @@ class PostHoc:
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Output]:
         """Outputs in order, batch by batch."""
-        for batch in batches(questions):
+        for batch in batches(questions, self.batch):
             readings = self.answerer.answer_all(batch)
             queries = [
                 query(each.text, reading.answer, self.form) for each, reading in zip(batch, readings, strict=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from core.ports import Judge
 from core.records import Question
 from systems.architectures.choice import (
-    BATCH,
     add_flag,
     batches,
     first_holding,
     judged_best,
     retrieval_reads,
+    together,
     trace_of,
     usage_sum,
 )
@@ -42,7 +42,7 @@ class RetrieveThenRead:
     @property
     def batch(self) -> int:
         """Questions that are answered together; where a judge picks, each is answered alone."""
-        return BATCH if self.judge is None else 1
+        return together(self.reader) if self.judge is None else 1
 
     @property
     def signature(self) -> str:
@@ -53,7 +53,7 @@ class RetrieveThenRead:
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Output]:
         """Outputs in order, batch by batch."""
-        for batch in batches(questions):
+        for batch in batches(questions, self.batch):
             texts = [question.text for question in batch]
             hits = self.retriever.search(texts, self.k)
             if self.reranker is not None:

@@ -7,15 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.errors import AqaError, InvalidInput, Unavailable
+from core.errors import InvalidInput, Unavailable
+from systems.llm.openai_answers import Answer, NoAnswer, read
 from systems.llm.openai_errors import needs_other_limit, translated
-from systems.llm.stopping import cut
+from systems.llm.stopping import cut, storable
 from systems.records import Completion
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
 CONCURRENCY, RETRIES, TIMEOUT = 4, 5, 120.0
+_READINGS = 3
+"""How often one prompt is sent where what comes back holds no text."""
 _MOST_STOPS = 4
 """Endpoints take at most four; the rest are cut here."""
 
@@ -44,6 +47,11 @@ class OpenAIModel:
     _limit: str = "max_tokens"
 
     @property
+    def batch(self) -> int:
+        """Calls that are under way at a time."""
+        return max(1, self.concurrency)
+
+    @property
     def signature(self) -> str:
         """Model, address, form and decoding."""
         form = "chat" if self.chat else "text"
@@ -54,37 +62,45 @@ class OpenAIModel:
         """One completion per prompt, in their order; `concurrency` calls are under way at a time.
 
         Raises `InvalidInput` for a prompt that the endpoint refuses, `NotFound` for an unknown model, `Unavailable`
-        for a key that is refused, or where calls fail after all retries.
+        for a key that is refused, or where calls fail, or hold no text, after all retries.
         """
-        with ThreadPoolExecutor(max(1, self.concurrency)) as pool:
+        with ThreadPoolExecutor(self.batch) as pool:
             asked = [pool.submit(self._complete, prompt, max_new_tokens, tuple(stop)) for prompt in prompts]
             try:
                 return [each.result() for each in asked]
-            except AqaError:
+            except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
     def _complete(self, prompt: str, max_new_tokens: int, stop: tuple[str, ...]) -> Completion:
-        answer = self._ask(prompt, max_new_tokens, stop)
-        if not answer.choices:
-            raise InvalidInput(f"{self.name} answered without a choice.", "The endpoint is not OpenAI-compatible.")
-        choice = answer.choices[0]
-        text, stopped = cut((choice.message.content if self.chat else choice.text) or "", stop)
-        usage = answer.usage
-        prompt_tokens, new_tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
-        finish = "stop" if stopped else str(choice.finish_reason or "stop")
-        return Completion(text, prompt_tokens, new_tokens, finish, self._cost(usage, prompt_tokens, new_tokens))
+        answer = self._answer(prompt, max_new_tokens, stop)
+        text, stopped = cut(storable(answer.text), stop)
+        cost = self._reckoned(answer) if answer.cost is None else answer.cost
+        finish = "stop" if stopped else answer.finish
+        return Completion(text, answer.prompt_tokens, answer.new_tokens, finish, cost)
 
-    def _ask(self, prompt: str, max_new_tokens: int, stop: tuple[str, ...]) -> Any:
+    def _answer(self, prompt: str, max_new_tokens: int, stop: tuple[str, ...]) -> Answer:
+        """What the endpoint says, asked again where it says nothing that can be read: a proxy's page, no choice."""
+        for attempt in range(1, _READINGS + 1):
+            try:
+                return read(self._ask(prompt, max_new_tokens, stop), chat=self.chat)
+            except NoAnswer as error:
+                if attempt == _READINGS:
+                    raise Unavailable(
+                        f"{self.client.base_url} answered {_READINGS} times without a text; at last with {error}",
+                        "Does the address end in /v1, and is it OpenAI-compatible? What is done is kept.",
+                    ) from None
+        raise AssertionError("the loop returns or raises")
+
+    def _ask(self, prompt: str, max_new_tokens: int, stop: tuple[str, ...]) -> bytes:
         from openai import BadRequestError, OpenAIError
 
         body: dict[str, Any] = {"model": self.name, "temperature": self.temperature, "seed": self.seed}
         body |= {"stop": list(stop[:_MOST_STOPS])} if stop else {}
         try:
             if not self.chat:
-                return self.client.completions.create(
-                    prompt=prompt, max_tokens=max_new_tokens, extra_body=self.extra, **body
-                )
+                create: Any = self.client.completions.with_raw_response.create
+                return _content(create(prompt=prompt, max_tokens=max_new_tokens, extra_body=self.extra, **body))
             body["messages"] = [{"role": "user", "content": prompt}]
             try:
                 return self._chat(body, max_new_tokens)
@@ -96,17 +112,19 @@ class OpenAIModel:
         except OpenAIError as error:
             raise translated(error, self.name, str(self.client.base_url)) from error
 
-    def _chat(self, body: dict[str, Any], max_new_tokens: int) -> Any:
-        create: Any = self.client.chat.completions.create
-        return create(**body, **{self._limit: max_new_tokens}, extra_body=self.extra)
+    def _chat(self, body: dict[str, Any], max_new_tokens: int) -> bytes:
+        create: Any = self.client.chat.completions.with_raw_response.create
+        return _content(create(**body, **{self._limit: max_new_tokens}, extra_body=self.extra))
 
-    def _cost(self, usage: Any, prompt_tokens: int, new_tokens: int) -> float | None:
-        told = getattr(usage, "cost", None)
-        if isinstance(told, int | float):
-            return float(told)
-        if self.prices is None or usage is None:
+    def _reckoned(self, answer: Answer) -> float | None:
+        if self.prices is None or not answer.prompt_tokens + answer.new_tokens:
             return None
-        return (prompt_tokens * self.prices[0] + new_tokens * self.prices[1]) / 1e6
+        return (answer.prompt_tokens * self.prices[0] + answer.new_tokens * self.prices[1]) / 1e6
+
+
+def _content(raw: Any) -> bytes:
+    content: bytes = raw.http_response.content
+    return content
 
 
 def load_chat(where: str, *, seed: int = 0, **options: Any) -> OpenAIModel:

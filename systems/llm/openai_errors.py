@@ -32,6 +32,8 @@ def translated(error: OpenAIError, model: str, address: str) -> AqaError:
         return Unavailable(f"{address} did not answer in time.", "Run again later; what is done is kept.")
     if isinstance(error, openai.APIConnectionError):
         return Unavailable(f"{address} cannot be reached: {said}", "Check the address; what is done is kept.")
+    if isinstance(error, openai.APIStatusError) and error.status_code < 400:
+        return InvalidInput(f"{address} leads elsewhere: {said}", "Name the address that it leads to.")
     if isinstance(error, openai.APIStatusError) and error.status_code < 500:
         return InvalidInput(f"{address} refused the request: {said}", "Is the prompt longer than the model's window?")
     return Unavailable(f"{address} failed: {said}", "Run again later; what is done is kept.")

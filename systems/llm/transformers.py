@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInput, Unavailable
 from core.text import hash_key
-from systems.checkpoints import fetch
-from systems.llm.stopping import cut
+from systems.checkpoints import fetch, loading
+from systems.llm.stopping import cut, storable
 from systems.records import Completion
 
 if TYPE_CHECKING:
@@ -108,14 +108,15 @@ class TransformersModel:
         return Completion(text, prompt_tokens, len(tokens), "length" if end is None and not stopped else "stop")
 
     def _text(self, tokens: list[int]) -> str:
-        text: str = self.tokenizer.decode(tokens, skip_special_tokens=True)
-        return text
+        return storable(self.tokenizer.decode(tokens, skip_special_tokens=True))
 
 
 def load(where: str, *, seed: int = 0, dtype: str = "", device: str = "", **options: Any) -> TransformersModel:
     """`owner/name@revision` or a folder; bfloat16 on a GPU, float32 elsewhere, unless `dtype` says otherwise."""
-    checkpoint = fetch(where)
-    return _load(checkpoint.folder, checkpoint.name, checkpoint.identity, dtype, device, seed=seed, **options)
+    checkpoint, folder = fetch(where)
+    name = folder.name if checkpoint.name == "local" else checkpoint.name
+    with loading(where):
+        return _load(folder, name, checkpoint.identity, dtype, device, seed=seed, **options)
 
 
 def load_gguf(path: Path, *, name: str, identity: str, seed: int = 0, **options: Any) -> TransformersModel:

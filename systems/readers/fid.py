@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInput, Unavailable
 from core.records import Passage
-from systems.checkpoints import fetch
+from systems.checkpoints import fetch, loading
+from systems.llm.stopping import storable
 from systems.readers.fid_inputs import MAX_TOKENS, encode, fid_text
 from systems.records import Reading
 
@@ -78,7 +79,7 @@ class FidReader:
         end = self.tokenizer.eos_token_id
         ended = end in written
         tokens = written[: written.index(end) + 1] if ended else written
-        text = self.tokenizer.decode(tokens, skip_special_tokens=True)
+        text = storable(self.tokenizer.decode(tokens, skip_special_tokens=True))
         trace: dict[str, Any] = {"raw": text, "finish": "stop" if ended else "length"}
         trace["usage"] = {"prompt_tokens": read, "new_tokens": len(tokens), "cost": None}
         cut = [at for at, each in enumerate(ids) if len(each) > self.max_tokens]
@@ -90,7 +91,7 @@ def load(model: str, *, seed: int = 0, dtype: str = "", device: str = "") -> Fid
 
     Raises `InvalidInput` for another kind of model and for float16, in which T5 overflows.
     """
-    checkpoint = fetch(model)
+    checkpoint, folder = fetch(model)
     try:
         import torch
         from transformers import AutoConfig, AutoTokenizer
@@ -98,13 +99,15 @@ def load(model: str, *, seed: int = 0, dtype: str = "", device: str = "") -> Fid
         from systems.readers.fused_t5 import FusedT5
     except ImportError:
         raise Unavailable("torch and transformers are not installed.", "Install: pip install '.[worker]'") from None
-    kind = AutoConfig.from_pretrained(checkpoint.folder).model_type
-    if kind != "t5":
-        raise InvalidInput(f"{model} is a {kind} model; the fid reader needs a t5 one.", "Take reader: prompt for it.")
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     number = dtype or ("float32" if device == "cpu" else "bfloat16")
     if number == "float16":
         raise InvalidInput("T5 overflows in float16.", "Take bfloat16 or float32.")
-    tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder)
-    loaded = FusedT5.from_pretrained(checkpoint.folder, dtype=getattr(torch, number), use_safetensors=True)
+    with loading(model):
+        kind = AutoConfig.from_pretrained(folder).model_type
+        if kind != "t5":
+            told = f"{model} is a {kind} model; the fid reader needs a t5 one."
+            raise InvalidInput(told, "Take reader: prompt for it.")
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        loaded = FusedT5.from_pretrained(folder, dtype=getattr(torch, number), use_safetensors=True)
     return FidReader(loaded.to(device).eval(), tokenizer, checkpoint.identity)

@@ -24,6 +24,11 @@ class PromptReader:
     max_new_tokens: int = MAX_NEW_TOKENS
 
     @property
+    def batch(self) -> int:
+        """Questions given at once: two rounds of the model's, so that few calls wait for a long one."""
+        return 2 * self.llm.batch
+
+    @property
     def signature(self) -> str:
         """Model, prompt and its length."""
         return f"{self.llm.signature}|{self.prompt.signature}|max_new_tokens={self.max_new_tokens}"

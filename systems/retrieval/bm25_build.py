@@ -17,7 +17,7 @@ import orjson
 from core.corpus import Corpus
 from core.records import Passage
 from systems.retrieval.analysis import Analyzer
-from systems.retrieval.store import Progress, silent, write_json
+from systems.retrieval.store import Progress, reserve, silent, write_json
 
 _CHUNK = 50_000
 ROWS = "rows.npy"
@@ -150,7 +150,9 @@ def _chunks(paths: list[Path]) -> Iterator[Callable[[str], Any]]:
 
 def _array(path: Path, kind: Any, length: int) -> Any:
     """A mapped array to be filled; one spare element where there is nothing, since nothing cannot be mapped."""
-    return np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=(max(length, 1),))
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=(max(length, 1),))
+    reserve(path)
+    return array
 
 
 def _parameters(k1: float, b: float, size: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import orjson
 from core.corpus import Corpus
 from core.records import Passage
 from systems.retrieval.encoder import Encoder
-from systems.retrieval.store import Progress, silent, write_json
+from systems.retrieval.store import Progress, reserve, silent, write_json
 
 ROWS, VECTORS, IVF = "rows.npy", "vectors.npy", "ivf.faiss"
 FLAT_UP_TO = 1_000_000
@@ -73,9 +73,13 @@ def _filled(corpus: Corpus, after: int) -> Iterator[Passage]:
 
 
 def _open(path: Path, shape: tuple[int, int]) -> Any:
-    if path.is_file():
-        return np.lib.format.open_memmap(path, mode="r+")
-    return np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(max(shape[0], 1), shape[1]))
+    """The array to be filled, there whole or not at all."""
+    if not path.is_file():
+        partial = path.with_suffix(".writing.npy")
+        np.lib.format.open_memmap(partial, mode="w+", dtype=np.float32, shape=(max(shape[0], 1), shape[1]))
+        reserve(partial)
+        partial.replace(path)
+    return np.lib.format.open_memmap(path, mode="r+")
 
 
 def _ivf(folder: Path, vectors: Any) -> str:

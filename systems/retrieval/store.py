@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from core.errors import NotFound
+from core.errors import NotFound, Unavailable
 from core.text import hash_key
 
 MANIFEST = "manifest.json"
@@ -42,21 +43,29 @@ class IndexStore:
         """The index's folder, building it first if it is not there.
 
         `build` fills a folder that may hold what an earlier, stopped build left, and returns what to tell of the
-        index. Who comes while another process builds waits for it.
+        index. Who comes while another process builds waits for it. Raises `Unavailable` where it cannot be written.
         """
         path = self.path(kind, corpus_digest, settings)
         if (path / MANIFEST).is_file():
             return path
         from filelock import FileLock
 
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_suffix(".lock")):
-            if not (path / MANIFEST).is_file():
-                partial = path.with_suffix(".partial")
-                partial.mkdir(exist_ok=True)
-                told = dict(build(partial))
-                write_json(partial / MANIFEST, {"corpus": corpus_digest, "settings": dict(settings), **told})
-                os.replace(partial, path)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(path.with_suffix(".lock")):
+                if not (path / MANIFEST).is_file():
+                    partial = path.with_suffix(".partial")
+                    partial.mkdir(exist_ok=True)
+                    told = dict(build(partial))
+                    write_json(partial / MANIFEST, {"corpus": corpus_digest, "settings": dict(settings), **told})
+                    os.replace(partial, path)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            why = "its disk is full" if full else str(error)
+            raise Unavailable(
+                f"The {kind} index could not be written in {self.folder}: {why}.",
+                f"{'Make room' if full else 'Mend that'} and run again; what was built so far is kept.",
+            ) from error
         return path
 
 
@@ -67,6 +76,16 @@ def read_manifest(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise NotFound(f"There is no index at {path}.", "Build it again.") from None
     return manifest
+
+
+def reserve(path: Path) -> None:
+    """Have the disk hold all of a file that is to be filled through a map.
+
+    On a full disk this raises `OSError`; a write through a map would end the whole process.
+    """
+    with path.open("r+b") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -55,11 +55,11 @@ def train(training: Training, passages: int, max_tokens: int = MAX_TOKENS) -> fl
 
     from systems.readers.fused_t5 import FusedT5
 
-    checkpoint = fetch(training.model)
+    checkpoint, folder = fetch(training.model)
     dice = random.Random(training.seed)
     rows = read_rows(training.data, lambda entry: _example(entry, passages, dice))
-    model = FusedT5.from_pretrained(checkpoint.folder, dtype="float32", use_safetensors=True)
-    tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder)
+    model = FusedT5.from_pretrained(folder, dtype="float32", use_safetensors=True)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     facts = {"part": "fid", "started_from": checkpoint.identity, "passages": passages, "max_tokens": max_tokens}
     return fit(model, tokenizer, rows, Collator(tokenizer, max_tokens), training, facts)
 

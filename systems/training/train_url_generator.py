@@ -60,13 +60,13 @@ def train(training: Training) -> float:
     """Train and save; returns the mean loss."""
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-    checkpoint = fetch(training.model)
+    checkpoint, folder = fetch(training.model)
     dice = random.Random(training.seed)
     rows = read_rows(training.data, lambda entry: _example(entry, dice))
-    causal = not AutoConfig.from_pretrained(checkpoint.folder).is_encoder_decoder
+    causal = not AutoConfig.from_pretrained(folder).is_encoder_decoder
     kind = AutoModelForCausalLM if causal else AutoModelForSeq2SeqLM
-    model = kind.from_pretrained(checkpoint.folder, dtype="float32", use_safetensors=True)
-    tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder)
+    model = kind.from_pretrained(folder, dtype="float32", use_safetensors=True)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     facts = {"part": "answer-url", "started_from": checkpoint.identity, "prompt": _prompt().signature}
     return fit(model, tokenizer, rows, Collator(tokenizer, causal), training, facts)
 

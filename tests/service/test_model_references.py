@@ -15,6 +15,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from core.checkpoints import FILES
 from core.errors import Forbidden, InvalidInput, NotFound, OverQuota, Refused, Unavailable
 from core.hub_access import MACHINE, HubAccess, reaching_hub
 from core.settings import Settings
@@ -26,7 +27,7 @@ from server.worker import Worker
 from submissions.intake import SystemCard
 from submissions.sources.hub import Hub
 from submissions.sources.model import Rules, check, parse
-from systems.checkpoints import FILES, fetch
+from systems.checkpoints import fetch
 from tests.fake_hub import FakeHub, serving
 from tests.small_benchmark import add_benchmark, add_team
 from tests.web_client import API, bearer
@@ -156,8 +157,8 @@ def test_a_run_is_planned_on_the_gpu_queue(services: Services, tmp_path: Path, h
         row, job = session.get_one(RunRow, made), session.scalars(select(Job).where(Job.subject == made)).one()
     commit = check(Hub(hub.url), "lab/good", RULES).commit
     assert (job.queue, job.kind, row.system) == ("gpu", "run_system", "Small-RTR")
-    assert row.plan["changes"] == {"k": "4", "P": "2", "A": "2", "model": f"lab/good@{commit}"}
-    assert (row.plan["temperature"], row.plan["max_new_tokens"], row.plan["seed"]) == (0.5, 8, 3)
+    assert row.plan["changes"] == {"max_new_tokens": "8", "k": "4", "P": "2", "A": "2", "model": f"lab/good@{commit}"}
+    assert (row.plan["temperature"], row.plan["seed"]) == (0.5, 3)
     assert row.plan["seconds"] == services.settings.model_hours * 3_600
     assert row.plan["entry"]["name"] == "Mine"
     assert f"lab/good@{commit}" in row.plan["entry"]["description"]
@@ -314,7 +315,7 @@ def test_whose_token_goes_where(
     for settings, sent in ((open_to_all, set()), (ours, {"hf_ours"})):
         hub.tokens.clear()
         with reaching_hub(HubAccess.from_settings(settings)):
-            assert fetch("lab/good").identity == f"lab/good@{check(Hub(hub.url), 'lab/good', RULES).commit}"
+            assert fetch("lab/good")[0].identity == f"lab/good@{check(Hub(hub.url), 'lab/good', RULES).commit}"
         assert hub.tokens == sent
     assert HubAccess.from_settings(Settings()) == MACHINE, "without a Hub of ours all is as the machine has it"
     assert HubAccess.from_settings(ours).open_to_all() == HubAccess(hub.url, False)

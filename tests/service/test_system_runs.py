@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,7 @@ from server import runs
 from server.bootstrap import Services
 from server.runs import RunPlan
 from server.worker import Worker
+from systems.answerers import FromFile
 from systems.catalog import catalog
 from tests.small_benchmark import GOOD, NILE, OSLO, QUESTIONS, ROME, add_benchmark, add_team, submit
 
@@ -30,12 +34,14 @@ ANSWERS = {
     "how long is the nile": "6,650 km",
 }
 
+CONTENT = "".join(json.dumps({"question": q, "answer": a}) + "\n" for q, a in ANSWERS.items())
+
 
 @pytest.fixture
 def answers(tmp_path: Path) -> str:
     """The spec of a file with answers to three of the five questions."""
     path = tmp_path / "answers.jsonl"
-    path.write_text("".join(json.dumps({"question": q, "answer": a}) + "\n" for q, a in ANSWERS.items()))
+    path.write_text(CONTENT)
     return f"answers:{path}"
 
 
@@ -118,7 +124,10 @@ def test_a_team_runs_under_its_own_name_and_quota(services: Services, tmp_path: 
         assert (entered.system.team_id, entered.system.reference) == (team, False)
 
 
-def test_a_budget_leaves_what_there_is_and_can_be_raised(services: Services, tmp_path: Path, answers: str) -> None:
+def test_a_budget_leaves_what_there_is_and_can_be_raised(
+    services: Services, tmp_path: Path, answers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FromFile, "batch", 1, raising=False)
     add_benchmark(services, tmp_path / "bench")
     plan = RunPlan({"answerer": answers}, seconds=1e-9)
     identifier = runs.start(services, "attribute-bm25", "small", plan)
@@ -135,34 +144,79 @@ def test_a_budget_leaves_what_there_is_and_can_be_raised(services: Services, tmp
         runs.resume(services, identifier)
 
 
-def test_what_cannot_run_is_told_at_once(services: Services, tmp_path: Path) -> None:
+def test_a_budget_of_nothing_enters_nothing_and_says_so(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}, seconds=0))
+    Worker(services).run_until_idle()
+    row = runs.get(services, identifier)
+    assert (row.state, row.submission_id, row.details["answered"]) == ("partial", None, 0)
+    assert row.reason == "The run ended out of time before it had answered anything."
+    runs.resume(services, identifier, seconds=60)
+    Worker(services).run_until_idle()
+    assert runs.get(services, identifier).state == "done"
+
+
+def test_answers_are_kept_by_content_and_leave_no_path(services: Services, tmp_path: Path, answers: str) -> None:
+    """A worker elsewhere, or a resumed run months later, finds the very answers; nobody reads our folders' names."""
+    add_benchmark(services, tmp_path / "bench")
+    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}))
+    Path(answers.removeprefix("answers:")).unlink()
+    Worker(services).run_until_idle()
+    row = runs.get(services, identifier)
+    assert (row.state, row.details["answered"]) == ("done", 5)
+    digest = hashlib.sha256(CONTENT.encode()).hexdigest()
+    assert row.plan["changes"] == {"answerer": f"answers:answers.jsonl@{digest}"}
+    assert row.details["configuration"]["answerer"] == f"answers:answers.jsonl@{digest}"
+    assert str(tmp_path) not in json.dumps([row.plan, row.details])
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [("", "holds no answers"), ("not json", "line 1"), (CONTENT + CONTENT.replace("Oslo", "Bergen"), "another answer")],
+)
+def test_a_bad_file_of_answers_is_told_before_anything_is_queued(
+    services: Services, tmp_path: Path, answers: str, content: str, told: str
+) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    Path(answers.removeprefix("answers:")).write_text(content)
+    with pytest.raises(InvalidInput, match=told):
+        runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}))
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": f"answers:{tmp_path}"}))
+    with services.database.reading() as session:
+        assert session.scalars(select(RunRow)).all() == []
+
+
+def test_a_plan_of_an_earlier_version_still_runs() -> None:
+    plan = RunPlan.kept(asdict(RunPlan({"k": "3"})) | {"max_new_tokens": 7})
+    assert plan.config("Small-RTR").max_new_tokens == 7
+
+
+def test_what_cannot_run_is_told_at_once(services: Services, tmp_path: Path, answers: str) -> None:
     add_benchmark(services, tmp_path / "bench")
     for name, plan, error in [
         ("RTR-10", RunPlan(), InvalidInput),
         ("RTR-99", RunPlan(), NotFound),
-        ("attribute-bm25", RunPlan({"answerer": "answers:x"}, limit=0), InvalidInput),
-        ("attribute-bm25", RunPlan({"answerer": "answers:x", "colour": "red"}), InvalidInput),
+        ("attribute-bm25", RunPlan({"answerer": answers}, limit=0), InvalidInput),
+        ("attribute-bm25", RunPlan({"answerer": answers, "colour": "red"}), InvalidInput),
     ]:
         with pytest.raises(error):
             runs.start(services, name, "small", plan)
     with pytest.raises(NotFound):
-        runs.start(services, "attribute-bm25", "nowhere", RunPlan({"answerer": "answers:x"}))
+        runs.start(services, "attribute-bm25", "nowhere", RunPlan({"answerer": answers}))
     with services.database.reading() as session:
         assert session.scalars(select(Job)).all() == session.scalars(select(RunRow)).all() == []
 
 
 def test_a_run_that_fails_says_why_and_can_go_on(services: Services, tmp_path: Path, answers: str) -> None:
     add_benchmark(services, tmp_path / "bench")
-    plan = RunPlan({"answerer": answers})
-    path = Path(answers.removeprefix("answers:"))
-    kept = path.read_bytes()
-    path.write_bytes(b"not json\n")
-    identifier = runs.start(services, "attribute-bm25", "small", plan)
+    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}))
+    services.blobs.delete(hashlib.sha256(CONTENT.encode()).hexdigest())
     Worker(services).run_until_idle()
     failed = runs.get(services, identifier)
     assert failed.state == "failed"
-    assert "line 1" in (failed.reason or "")
-    path.write_bytes(kept)
+    assert "answers.jsonl is not stored here" in (failed.reason or "")
+    services.blobs.put(io.BytesIO(CONTENT.encode()))
     runs.resume(services, identifier)
     Worker(services).run_until_idle()
     assert runs.get(services, identifier).state == "done"
@@ -178,8 +232,7 @@ real = answerers.FromFile.answer_all
 def slow(self, questions):
     return [(time.sleep(0.4), real(self, [question])[0])[1] for question in questions]
 answerers.FromFile.answer_all = slow
-import systems.architectures.post_hoc as post_hoc
-post_hoc.batches = lambda things: ([thing] for thing in things)
+answerers.FromFile.batch = 1
 Worker(build(Settings(judge="token-overlap", data_dir=sys.argv[1], database_url=sys.argv[2], lease_seconds=1))).run()
 """
 

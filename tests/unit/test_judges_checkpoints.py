@@ -34,11 +34,11 @@ class Hub:
         self.files, self.counts, self.error = files, counts or {}, error
         self.asked: list[str | None] = []
 
-    def model_info(self, name: str, revision: str | None = None) -> Any:
+    def model_info(self, name: str, revision: str | None = None, files_metadata: bool = False) -> Any:
         self.asked.append(revision)
         if self.error:
             raise self.error
-        return SimpleNamespace(sha=SHA, siblings=[SimpleNamespace(rfilename=name) for name in self.files])
+        return SimpleNamespace(sha=SHA, siblings=[SimpleNamespace(rfilename=name, size=None) for name in self.files])
 
     def get_safetensors_metadata(self, name: str, revision: str) -> Any:
         assert revision == SHA, "weights must be counted at the commit that was pinned"

@@ -21,7 +21,7 @@ class Endpoint:
     """Answers `echo PROMPT`; before that, each of `troubles` once: (status, headers, body)."""
 
     def __init__(self) -> None:
-        self.troubles: list[tuple[int, dict[str, str], dict[str, Any]]] = []
+        self.troubles: list[tuple[int, dict[str, str], Any]] = []
         self.asked: list[tuple[str, dict[str, Any], str]] = []
         self.usage: dict[str, Any] = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
         self.finish = "stop"
@@ -30,7 +30,7 @@ class Endpoint:
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
 
-    def answer(self, path: str, body: dict[str, Any], key: str) -> tuple[int, dict[str, str], dict[str, Any]]:
+    def answer(self, path: str, body: dict[str, Any], key: str) -> tuple[int, dict[str, str], Any]:
         with self.lock:
             self.asked.append((path, body, key))
             if self.troubles:
@@ -55,7 +55,7 @@ def endpoint() -> Iterator[Endpoint]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, headers, told = scripted.answer(self.path, body, self.headers.get("Authorization", ""))
-            sent = json.dumps(told).encode()
+            sent = told if isinstance(told, bytes) else json.dumps(told).encode()
             self.send_response(status)
             for name, value in {
                 "Content-Type": "application/json",
@@ -179,3 +179,67 @@ def test_the_key_comes_from_the_environment(endpoint: Endpoint, monkeypatch: pyt
 def test_a_spec_without_a_model_is_refused(spec: str):
     with pytest.raises(InvalidInput):
         llm.load(spec)
+
+
+CHOICE = b'"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}}]'
+GARBAGE = [
+    b"<html>Bad gateway</html>", b"", b"[1]", b'"x"', b"null", b"{}", b'{"choices": null}', b'{"choices": []}',
+    b'{"choices": [{}]}', b'{"choices": 3}', b'{"choices": {"a": 1}}', b'{"choices": [{"message": null}]}',
+    b'{"choices": [{"message": {"content": 5}}]}', b'{"error": {"message": "overloaded"}}',
+    '{"choices": [{"message": {"content": "é"}}]}'.encode("latin-1"), CHOICE[:30],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+def test_garbage_is_asked_for_again_and_told_if_it_lasts(endpoint: Endpoint, garbage: bytes):
+    model = llm.load(f"openai:m@{endpoint.url}")
+    endpoint.troubles = [(200, {}, garbage)]
+    assert model.generate(["hello"], max_new_tokens=5)[0].text == "echo hello"
+    endpoint.troubles = [(200, {}, garbage)] * 3
+    with pytest.raises(Unavailable, match="3 times without a text") as caught:
+        model.generate(["hello"], max_new_tokens=5)
+    assert "/v1" in caught.value.hint
+    assert len(endpoint.asked) == 5
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        b"NaN", b"3", b"null", b'{"prompt_tokens": NaN, "completion_tokens": Infinity, "cost": NaN}',
+        b'{"prompt_tokens": null, "completion_tokens": "x", "cost": "1"}',
+        b'{"prompt_tokens": -7, "completion_tokens": true, "cost": -1}', b'{"prompt_tokens": 1e999, "cost": true}',
+    ],
+)  # fmt: skip
+def test_counts_that_are_none_are_none(endpoint: Endpoint, usage: bytes):
+    """NaN in a sum would end no budget, and be no JSON."""
+    endpoint.troubles = [(200, {}, b"{" + CHOICE + b', "usage": ' + usage + b"}")]
+    told = llm.load(f"openai:m@{endpoint.url}").generate(["hello"], max_new_tokens=5)[0]
+    assert (told.text, told.usage) == ("hi", {"prompt_tokens": 0, "new_tokens": 0, "cost": None})
+
+
+def test_texts_in_parts_and_what_cannot_be_stored(endpoint: Endpoint):
+    endpoint.say = lambda prompt: [
+        {"type": "text", "text": "a\0b"},
+        {"type": "image"},
+        {"type": "text", "text": "\ud83d"},
+    ]
+    assert llm.load(f"openai:m@{endpoint.url}").generate(["x"], max_new_tokens=5)[0].text == "ab\ufffd"
+    endpoint.say = lambda prompt: "\ud83d\ude00"
+    assert llm.load(f"openai:m@{endpoint.url}").generate(["x"], max_new_tokens=5)[0].text == "😀"
+
+
+def test_an_address_that_leads_elsewhere(endpoint: Endpoint):
+    endpoint.troubles = [(302, {}, {})]
+    with pytest.raises(InvalidInput, match="leads elsewhere"):
+        llm.load(f"openai:m@{endpoint.url}").generate(["x"], max_new_tokens=5)
+
+
+def test_an_endpoint_that_does_not_answer_in_time(endpoint: Endpoint):
+    endpoint.slow = {"x": 5.0}
+    model = llm.load(f"openai:m@{endpoint.url}")
+    model.client = model.client.with_options(timeout=0.1, max_retries=1)
+    begun = time.monotonic()
+    with pytest.raises(Unavailable, match="did not answer in time") as caught:
+        model.generate(["x", "x"], max_new_tokens=5)
+    assert "kept" in caught.value.hint
+    assert time.monotonic() - begun < 4

@@ -113,7 +113,7 @@ def test_encoder_decoder_models_complete_too(tmp_path: Path):
 
 
 def test_what_is_loaded_is_named(folder: Path, tmp_path: Path):
-    assert llm.load(str(folder)).signature.startswith(f"transformers:{folder.name}@")
+    assert llm.load(str(folder)).signature.startswith("transformers:local@")
     assert "temperature=0|seed=0|batch=16" in llm.load(f"transformers:{folder}").signature
     with pytest.raises(NotFound, match="no folder"):
         llm.load(str(tmp_path / "nothing"))

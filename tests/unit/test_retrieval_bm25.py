@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import random
 import threading
 from collections import Counter
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from core.corpus import Corpus
+from core.errors import Unavailable
 from systems.retrieval import bm25_build, term_search
 from systems.retrieval.analysis import Analyzer
 from systems.retrieval.bm25 import open_bm25
@@ -179,3 +182,30 @@ def test_search_within_some_passages(tmp_path: Path) -> None:
     hits = retriever.search_within("what was the city named, capital of italy", [*rows, 10_000], 5)
     assert [hit.passage.headings for hit in hits] == ["Oslo, History", "Oslo"]
     assert retriever.search_within("italy", rows, 5) == []
+
+
+def test_a_full_disk_is_told_and_the_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, store = make_corpus(tmp_path, random_rows(50)), IndexStore(tmp_path / "indexes")
+
+    def full(*_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "posix_fallocate", full)
+        with pytest.raises(Unavailable, match="its disk is full") as caught:
+            open_bm25(store, corpus)
+    assert "Make room" in caught.value.hint
+    assert open_bm25(store, corpus).search(["river"], 3)[0]
+
+
+def test_where_no_index_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "indexes").write_text("a file")
+    with pytest.raises(Unavailable, match="could not be written"):
+        open_bm25(IndexStore(tmp_path / "indexes"), make_corpus(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["Oslo is a city.", "", "the of and"])
+def test_a_corpus_of_one_passage(tmp_path: Path, text: str) -> None:
+    retriever = open_bm25(IndexStore(tmp_path / "indexes"), make_corpus(tmp_path, [("only", "T", "T", text)]))
+    assert [len(hits) for hits in retriever.search(["oslo city", "nothing", ""], 50)] == [bool("Oslo" in text), 0, 0]
+    assert retriever.search(["oslo " * 2_000], 50)[0][:1] == retriever.search(["oslo " * 2_000], 1)[0]

@@ -166,7 +166,7 @@ def test_a_cross_encoder_orders_hits(tmp_path: Path) -> None:
     assert {hit.passage.id for hit in first} == {hit.passage.id for hit in hits}
     assert [hit.score for hit in first] == sorted((hit.score for hit in first), reverse=True)
     assert len(twice) == 2
-    assert reranker.signature.startswith("rerank:model@")
+    assert reranker.signature.startswith("rerank:local@")
     BertForSequenceClassification(BertConfig(vocab_size=len(vocabulary), num_labels=3, **size)).save_pretrained(folder)
     with pytest.raises(InvalidInput, match="3 outputs"):
         load_cross_encoder(str(folder))

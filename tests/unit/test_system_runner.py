@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from core.errors import Conflict, Unavailable
 from core.records import Question
+from systems import runner
 from systems.records import Output
 from systems.runner import COMPLETE, OUT_OF_TIME, OUT_OF_TOKENS, Budget, run
 
@@ -146,3 +149,37 @@ def test_what_a_power_cut_spoilt_is_answered_again(tmp_path: Path, damage: bytes
 def test_a_spoilt_header_starts_anew(tmp_path: Path) -> None:
     (tmp_path / "outputs.jsonl").write_bytes(b"\0\0\n" + b'{"position":0}\n')
     assert run(Counting(), QUESTIONS, tmp_path).resumed == 0
+
+
+def test_a_full_disk_is_told_and_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        name = "outputs.jsonl"
+
+        def __init__(self, real: BinaryIO) -> None:
+            self.real, self.left = real, 3
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.real, name)
+
+        def write(self, data: bytes) -> int:
+            self.left -= 1
+            if self.left < 0:
+                self.real.write(data[:5])
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return self.real.write(data)
+
+    real = runner._append
+    held: list[Full] = []
+
+    def append(file: BinaryIO, line: dict[str, object]) -> None:
+        held[:] = held or [Full(file)]
+        real(held[0], line)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(runner, "_append", append)
+        with pytest.raises(Unavailable, match="No space left") as caught:
+            run(Counting(), QUESTIONS, tmp_path)
+    assert "resume" in caught.value.hint
+    again = Counting()
+    assert len(run(again, QUESTIONS, tmp_path).predictions) == 10
+    assert again.asked == list(range(3, 10))
