@@ -12,6 +12,7 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import gradio as gr
 
 from core.benchmark import Benchmarks
+from core.blobs import open_blobs
 from core.database import Database
 from core.settings import Settings
 from leaderboard.cache import Boards
@@ -19,6 +20,9 @@ from leaderboard.pages import SITE
 from leaderboard.pages.board_page import BoardPage
 from leaderboard.pages.compare_page import ComparePage
 from leaderboard.pages.correlations_page import CorrelationsPage
+from leaderboard.pages.editing_board_page import EditingBoardPage
+from leaderboard.pages.editing_compare_page import EditingComparePage
+from leaderboard.pages.editing_passages_page import EditingPassagesPage
 from leaderboard.pages.examples_page import ExamplesPage
 from leaderboard.pages.frame import heading
 from leaderboard.pages.history_page import HistoryPage
@@ -51,6 +55,17 @@ def build(database: Database, settings: Settings) -> gr.Blocks:
     with app.route("System", "/system", show_in_navbar=False):
         heading("System", "system")
         SystemPage(database, boards, store, settings.resolved_public_url).add(app)
+    blobs = open_blobs(settings.blobs, settings.data_path / "blobs", settings.s3_endpoint)
+    benchmarks = Benchmarks(database, settings.data_path)
+    with app.route("Editing", "/editing", show_in_navbar=False):
+        heading("Editing for attribution", "editing")
+        EditingBoardPage(database, boards, store, settings.resolved_public_url).add(app)
+    with app.route("Compare edits", "/editing-compare", show_in_navbar=False):
+        heading("Compare two editing systems", "editing-compare")
+        EditingComparePage(database, boards, store, benchmarks).add(app)
+    with app.route("Passages", "/editing-passages", show_in_navbar=False):
+        heading("Edited passages", "editing-passages")
+        EditingPassagesPage(database, boards, benchmarks, blobs).add(app)
     with app.route("History", "/history", show_in_navbar=False):
         heading("How ranks moved", "history")
         HistoryPage(database).add(app)

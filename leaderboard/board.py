@@ -19,7 +19,6 @@ from scorer import metrics
 from scorer.statistics.ranks import Rank
 from submissions.labels import synthetic_ratings
 
-_RANKED_FIRST = ("ais", "autoais")
 _NOT_MEASURED = "This version was scored before the metric was added."
 _STRUCK = "The system uses an AutoAIS model inside, so AutoAIS flatters it; it is judged by AIS (AQA §4.3)."
 
@@ -42,16 +41,17 @@ def assemble(session: Session, benchmark_id: str, entries: Sequence[Entry], rank
         raise NotFound(f"There is no benchmark {benchmark_id!r}.", "See the list of benchmarks.")
     synthetic = benchmark.synthetic or synthetic_ratings(session, benchmark_id)
     scores = read_score_rows(session, [entry.evaluation_id for entry in entries])
-    columns = [column for metric in metrics.load_all() for column in _columns(metric, scores, synthetic)]
+    track = benchmark.track
+    columns = [column for metric in metrics.load_all(track) for column in _columns(metric, scores, synthetic)]
     unordered = [
         Row(entry, {c.key: _cell(c, entry, scores, benchmark.minimum_coverage) for c in columns}) for entry in entries
     ]
-    chosen = _rank_column(columns, unordered, rank_by)
+    chosen = _rank_column(columns, unordered, rank_by, metrics.RANKED_FIRST[track])
     ranked = _ranked(session, unordered, chosen)
     return Board(
         benchmark.id, benchmark.title, benchmark.description, f"{benchmark.id}@{benchmark.content_hash[:12]}",
         benchmark.question_count, benchmark.rated_count, benchmark.raters_per_item, benchmark.minimum_coverage,
-        synthetic, tuple(columns), chosen.key if chosen else None, _groups(ranked, columns, chosen),
+        synthetic, tuple(columns), chosen.key if chosen else None, _groups(ranked, columns, chosen), track,
     )  # fmt: skip
 
 
@@ -65,14 +65,15 @@ def _columns(metric: Metric, scores: Scores, synthetic: bool) -> list[Column]:
     for place, recipe in enumerate(recipes):
         judge = judge_of(recipe)
         key = metric.key if place == 0 else f"{metric.key}@{place + 1}"
-        title = judge.score_name if judge else metric.title
+        # One judged column may bear the judge's own name; where there are several, each keeps the metric's.
+        title = judge.score_name if judge and metric.key == "autoais" else metric.title
         apart = difference(recipe, recipes[0]) if place else None
         made.append(Column(key, metric.key, title, metric.help, recipe, judge, synthetic and _human(metric), apart))
     return made
 
 
 def _human(metric: Metric) -> bool:
-    return metric.key == "ais"
+    return "labels" in metric.rests_on
 
 
 def _cell(column: Column, entry: Entry, scores: Scores, minimum_coverage: float) -> Cell:
@@ -98,17 +99,19 @@ def _why_unranked(row: ScoreRow, entry: Entry, struck: str | None, minimum_cover
     if entry.coverage < minimum_coverage:
         return f"Answers {entry.coverage:.1%} of the questions; the benchmark ranks from {minimum_coverage:.0%} on."
     if rated is not None and rated < 1:
-        return f"{rated:.1%} of the questions to be rated have a rating; AIS is ranked at full coverage only."
+        return f"{rated:.1%} of the questions to be rated have a rating; human scores are ranked at full coverage only."
     return None
 
 
-def _rank_column(columns: Sequence[Column], found: Sequence[Row], rank_by: str | None) -> Column | None:
+def _rank_column(
+    columns: Sequence[Column], found: Sequence[Row], rank_by: str | None, first: Sequence[str]
+) -> Column | None:
     by_key = {column.key: column for column in columns}
     if rank_by is not None:
         if rank_by not in by_key:
             raise InvalidInput(f"There is no column {rank_by!r}.", f"Columns: {', '.join(by_key)}.")
         return by_key[rank_by]
-    order = [by_key[key] for key in _RANKED_FIRST if key in by_key] + list(columns)
+    order = [by_key[key] for key in first if key in by_key] + list(columns)
     counts = [(sum(row.metrics[column.key].unranked is None for row in found), column) for column in order]
     # A rank among one system says nothing: prefer a column where there is something to rank.
     for least in (2, 1):

@@ -82,7 +82,7 @@ def system_level(
     resamples = store.get(len(ais), count, seed)
     architectures = [row.entry.architecture for row in rows]
     found = correlate(np.where(rated, ais, 0.0), other, rated, architectures, resamples, out)
-    return SystemLevel(column, points, found, _line(points))
+    return SystemLevel(column, points, found, fitted_line(points))
 
 
 def instance_level(session: Session, board: Board, without: Collection[str] = ()) -> InstanceLevel:
@@ -135,7 +135,8 @@ def _rated(human: Values, decided: Values, p: Values) -> tuple[Values, Values, V
     return decided[known], np.nan_to_num(p[known]), human[known]
 
 
-def _line(points: Sequence[Point]) -> tuple[float, float] | None:
+def fitted_line(points: Sequence[Point]) -> tuple[float, float] | None:
+    """Slope and intercept by least squares over the points in the fit; None where they do not make a line."""
     pairs = [(p.metric.value, p.ais.value) for p in points if p.left_out is None]
     x, y = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
     if len(x) < 2 or np.ptp(x) == 0:

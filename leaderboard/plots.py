@@ -22,8 +22,8 @@ STYLES: dict[str, tuple[str, str]] = {
 CONFIG: dict[str, Any] = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
 
 
-def scatter(level: SystemLevel, synthetic: bool) -> dict[str, Any]:
-    """AIS over the metric with error bars both ways, one trace per architecture, and the line of the fit."""
+def scatter(level: SystemLevel, synthetic: bool, human: str = "AIS") -> dict[str, Any]:
+    """The human number over the metric with error bars, one trace per architecture, and the line of the fit."""
     traces = []
     for key, title in ARCHITECTURES.items():
         for kept in (True, False):
@@ -32,8 +32,8 @@ def scatter(level: SystemLevel, synthetic: bool) -> dict[str, Any]:
                 traces.append(_trace(points, key, title if kept else f"{title}, not in the fit", kept))
     if level.line is not None:
         traces.append(_line(level))
-    human = "AIS (synthetic ratings)" if synthetic else "AIS"
-    return {"data": traces, "layout": layout(f"{level.column.title} (%)", f"{human} (%)"), "config": CONFIG}
+    named = f"{human} (synthetic ratings)" if synthetic else human
+    return {"data": traces, "layout": layout(f"{level.column.title} (%)", f"{named} (%)"), "config": CONFIG}
 
 
 def calibration(found: Calibration, judge: str, synthetic: bool) -> dict[str, Any]:
@@ -82,14 +82,14 @@ def _trace(points: Sequence[Point], key: str, title: str, kept: bool) -> dict[st
     return {
         "type": "scatter", "mode": "markers", "name": title,
         "x": [_percent(p.metric.value) for p in points], "y": [_percent(p.ais.value) for p in points],
-        "error_x": _error([p.metric for p in points], colour), "error_y": _error([p.ais for p in points], colour),
+        "error_x": error([p.metric for p in points], colour), "error_y": error([p.ais for p in points], colour),
         "text": [f"{plain(p.entry.system)}<br>{plain(p.entry.team)}" for p in points],
         "hovertemplate": "%{text}<br>%{x:.1f}, %{y:.1f}<extra></extra>",
         "marker": {"color": colour, "symbol": symbol if kept else f"{symbol}-open", "size": 10},
     }  # fmt: skip
 
 
-def _error(cells: Sequence[Cell], colour: str) -> dict[str, Any]:
+def error(cells: Sequence[Cell], colour: str) -> dict[str, Any]:
     """Distances to the ends of the intervals; 0 where there is none."""
     return {
         "type": "data", "symmetric": False, "thickness": 1, "width": 3, "color": colour,

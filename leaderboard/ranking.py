@@ -9,7 +9,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.tables import ValuesRow
+from scorer import metrics
 from scorer.scoring import Values
+from scorer.statistics.harmonic import linearised
 from scorer.statistics.ranks import Rank, rank_intervals
 from scorer.stored import unpack
 
@@ -29,12 +31,23 @@ def read_many(session: Session, evaluation_ids: Sequence[int], metric: str) -> d
 
 
 def ranks(session: Session, evaluation_ids: Sequence[int], metric: str) -> list[Rank | None]:
-    """A rank interval per evaluation (paired t with Holm over all of them), on the questions all have."""
-    values = read_many(session, evaluation_ids, metric)
-    if not evaluation_ids or any(each not in values for each in evaluation_ids):
+    """A rank interval per evaluation (paired t with Holm over all of them), on the questions all have.
+
+    A harmonic mean of two means is ranked by its tangent, question by question (`statistics.harmonic.linearised`).
+    """
+    if not evaluation_ids:
+        return []
+    parts = []
+    for part in metrics.harmonic_of(metric) or (metric,):
+        values = read_many(session, evaluation_ids, part)
+        if any(each not in values for each in evaluation_ids):
+            return [None] * len(evaluation_ids)
+        parts.append(np.column_stack([values[each] for each in evaluation_ids]))
+    known = np.isfinite(np.hstack(parts)).all(axis=1)
+    if not known.any():
         return [None] * len(evaluation_ids)
-    table = np.column_stack([values[each] for each in evaluation_ids])
-    table = table[np.isfinite(table).all(axis=1)]
-    if not len(table):
-        return [None] * len(evaluation_ids)
-    return list(rank_intervals(table))
+    tables = [part[known] for part in parts]
+    if len(tables) == 1:
+        return list(rank_intervals(tables[0]))
+    both = np.stack(tables, axis=-1)
+    return list(rank_intervals(np.column_stack([linearised(both[:, at]) for at in range(both.shape[1])])))

@@ -7,6 +7,9 @@ PAGES = {
     "examples": "Examples",
     "system": "System",
     "history": "History",
+    "editing": "Editing",
+    "editing-compare": "Compare edits",
+    "editing-passages": "Passages",
 }
 """Path under /leaderboard/ → the page's name, as tabs and the navigation say it."""
 

@@ -9,6 +9,7 @@ import gradio as gr
 
 from core.architectures import ARCHITECTURES
 from core.database import Database
+from core.tracks import EDITING, QA
 from leaderboard.arrange import simplest, visible_columns
 from leaderboard.cache import Boards
 from leaderboard.pages.board_html import board_html, sort_of, toggled
@@ -19,6 +20,7 @@ from leaderboard.view import REFERENCES, View
 from leaderboard.waiting import waiting
 
 _DIRECTIONS = [("Highest first", False), ("Lowest first", True)]
+_RANKED_BY = {QA: "AIS, else AutoAIS", EDITING: "F1 AP, else F1 AP auto"}
 _HEADINGS = """
 element.addEventListener('click', event => {
   const heading = event.target.closest('[data-sort]');
@@ -30,13 +32,14 @@ element.addEventListener('click', event => {
 class BoardPage:
     """Callbacks of the page; all of them are functions of the controls and the database."""
 
-    def __init__(self, database: Database, boards: Boards, public_url: str) -> None:
+    def __init__(self, database: Database, boards: Boards, public_url: str, track: str = QA) -> None:
+        self._track = track
         self._database = database
         self._boards = boards
         self._public_url = public_url
 
-    def add(self, page: gr.Blocks) -> None:
-        """Lay out the controls and wire them."""
+    def add(self, page: gr.Blocks) -> gr.Dropdown:
+        """Lay out the controls and wire them; returns the one that chooses the benchmark."""
         with gr.Row():
             benchmark = gr.Dropdown(label="Benchmark", choices=[], elem_id="benchmark", min_width=280)
             search = gr.Textbox(
@@ -72,6 +75,7 @@ class BoardPage:
             [search.change, *(control.input for control in controls[2:])],
             self.table, controls, table, trigger_mode="always_last", **QUIET,
         )  # fmt: skip
+        return benchmark
 
     def load(self, request: gr.Request) -> list[Any]:
         """Controls and table as the URL asks."""
@@ -84,11 +88,11 @@ class BoardPage:
     def load_waiting(self, request: gr.Request) -> str:
         """What has not run on the benchmark that the URL asks for."""
         asked = View.from_query(dict(request.query_params)).benchmark
-        return self.waiting(benchmark_choices(self._database, asked)[1])
+        return self.waiting(benchmark_choices(self._database, asked, self._track)[1])
 
     def waiting(self, benchmark: str) -> str:
         """The reference systems that have not run on a benchmark."""
-        if not benchmark:
+        if not benchmark or self._track != QA:
             return ""
         with self._database.reading() as session:
             return render(
@@ -112,7 +116,7 @@ class BoardPage:
         return board_html(board, view, self._public_url)
 
     def _shown(self, view: View) -> list[Any]:
-        there, benchmark = benchmark_choices(self._database, view.benchmark)
+        there, benchmark = benchmark_choices(self._database, view.benchmark, self._track)
         if not benchmark:
             return [gr.update()] * 10 + [render("no_benchmark.html")]
         view = replace(view, benchmark=benchmark) if view.benchmark in ("", benchmark) else View(benchmark=benchmark)
@@ -139,7 +143,7 @@ def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[An
                   value=list(view.architectures)),
         gr.update(choices=[("Any", ""), *((text, text) for text in supervisions)], value=view.supervision),
         gr.update(value=view.references),
-        gr.update(choices=[("AIS, else AutoAIS", ""), *titles], value=view.rank_by),
+        gr.update(choices=[(_RANKED_BY[board.track], ""), *titles], value=view.rank_by),
         gr.update(value=view.flat),
     ]  # fmt: skip
 

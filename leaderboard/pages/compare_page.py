@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
 
 from core.database import Database
 from leaderboard.cache import Boards
-from leaderboard.compare import Duel, Signs, contrasts, duel
+from leaderboard.compare import Difference, Duel, Signs, contrasts, duel
 from leaderboard.pages.frame import CHOOSE, QUIET, SCRIPT, benchmark_choices, page_number, query_of
 from leaderboard.pages.render import render
 from leaderboard.records import Board, Row
@@ -79,7 +80,7 @@ class ComparePage:
     def questions(self, benchmark: str, first: str, second: str, cell: str, number: Any) -> str:
         """A page of questions."""
         board = self._boards.get(benchmark)
-        one, two = _rows(board, first, second)
+        one, two = chosen_rows(board, first, second)
         if one is None or two is None:
             return ""
         with self._database.reading() as session:
@@ -89,8 +90,8 @@ class ComparePage:
     def _shown(self, benchmark: str, first: str, second: str, cell: str, number: int) -> list[Any]:
         """First, second, cell, page, comparison, questions."""
         board = self._boards.get(benchmark)
-        systems = [(f"{row.entry.system} ({row.entry.team})", str(row.entry.system_id)) for row in _ordered(board)]
-        one, two = _rows(board, first, second)
+        systems = [(f"{row.entry.system} ({row.entry.team})", str(row.entry.system_id)) for row in ordered(board)]
+        one, two = chosen_rows(board, first, second)
         if one is None or two is None:
             empty = render("empty.html", text="A comparison needs two published systems on this benchmark.")
             nothing = gr.update(choices=systems, value=None)
@@ -104,7 +105,9 @@ class ComparePage:
             gr.update(choices=systems, value=str(two.entry.system_id)),
             gr.update(choices=cells, value=cell),
             number,
-            render("compare.html", board=board, duel=found, signs=(1, 0, -1), key=_key, extent=_extent(found)),
+            render(
+                "compare.html", board=board, duel=found, signs=(1, 0, -1), key=_key, extent=extent(found.differences)
+            ),
             self._questions(board, found, cell, number),
         ]
 
@@ -123,7 +126,7 @@ class ComparePage:
         )  # fmt: skip
 
 
-def _ordered(board: Board) -> list[Row]:
+def ordered(board: Board) -> list[Row]:
     """Best place first, those without a rank last."""
 
     def place(row: Row) -> tuple[int, int]:
@@ -132,19 +135,19 @@ def _ordered(board: Board) -> list[Row]:
     return sorted(board.rows, key=lambda row: (row.rank is None, place(row), row.entry.system.casefold()))
 
 
-def _rows(board: Board, first: str, second: str) -> tuple[Row | None, Row | None]:
+def chosen_rows(board: Board, first: str, second: str) -> tuple[Row | None, Row | None]:
     """The rows of two system ids; what is not there becomes the best that is not the other."""
-    by_id = {str(row.entry.system_id): row for row in _ordered(board)}
+    by_id = {str(row.entry.system_id): row for row in ordered(board)}
     one = by_id.get(str(first)) or next((row for key, row in by_id.items() if key != str(second)), None)
     two = by_id.get(str(second)) or next((row for row in by_id.values() if row is not one), None)
     return one, two
 
 
-def _extent(found: Duel) -> float:
+def extent(found: Sequence[Difference]) -> float:
     """Half the width of the drawings, in points: what the widest interval needs."""
     ends = [
         abs(end)
-        for each in found.differences
+        for each in found
         if each.found is not None
         for end in (each.found.interval.low, each.found.interval.high)
         if end is not None

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from core.database import Database
+from core.tracks import QA
 from leaderboard.benchmarks import choices
 from leaderboard.pages import PAGES, SITE
 from leaderboard.pages.render import render
@@ -71,10 +72,10 @@ def heading(title: str, path: str) -> None:
     gr.HTML(html, js_on_load=f"document.title = {tab};", apply_default_css=False, elem_id="heading")
 
 
-def benchmark_choices(database: Database, wanted: str) -> tuple[list[tuple[str, str]], str]:
-    """The benchmarks there are, and the wanted one or else the first; empty where there is none."""
+def benchmark_choices(database: Database, wanted: str, track: str | None = QA) -> tuple[list[tuple[str, str]], str]:
+    """The benchmarks of a track (None: of all), and the wanted one or else the first; empty where there is none."""
     with database.reading() as session:
-        there = choices(session)
+        there = choices(session, track)
     ids = [benchmark_id for _, benchmark_id in there]
     return there, wanted if wanted in ids else next(iter(ids), "")
 

@@ -20,7 +20,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"percent": percent, "coordinate": coordinate, "place": place, "day": day, "pvalue": pvalue}
+    made.filters |= {
+        "percent": percent,
+        "coordinate": coordinate,
+        "place": place,
+        "day": day,
+        "pvalue": pvalue,
+        "signed": signed,
+    }
     return made
 
 
@@ -47,6 +54,12 @@ def place(rank: Rank | None) -> str:
     if rank is None:
         return "n/a"
     return str(rank.best) if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
+
+
+def signed(value: float) -> str:
+    """A difference with three decimals and its sign; none where it rounds to nothing."""
+    shown = f"{value:+.3f}"
+    return shown.replace("-", "−") if float(shown) else "0.000"
 
 
 def pvalue(p: float | None) -> str:

@@ -16,6 +16,7 @@ from leaderboard.pages.render import render
 from leaderboard.plots import calibration
 from leaderboard.records import Board, Row
 from leaderboard.system import SystemView, system_view
+from scorer.judges.calibrated.gain import MEASURES
 from scorer.statistics.resamples import ResampleStore
 
 
@@ -44,7 +45,7 @@ class SystemPage:
     def load(self, request: gr.Request) -> list[Any]:
         """The system that the URL names, or the first of the benchmark."""
         query = request.query_params
-        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""))
+        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""), None)
         if not benchmark:
             return [gr.update(), gr.update(), render("no_benchmark.html"), plot(None), ""]
         asked = query.get("id", "")
@@ -86,6 +87,7 @@ class SystemPage:
         )  # fmt: skip
         figure = calibration(found.calibration, judge, board.synthetic) if found.calibration.bins else None
         below = render(
-            "system_below.html", board=board, row=row, found=found, bibtex=system_bibtex(board, row.entry, url)
-        )
+            "system_below.html", board=board, row=row, found=found, bibtex=system_bibtex(board, row.entry, url),
+            measures=MEASURES,
+        )  # fmt: skip
         return [about, plot(figure), below]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,9 +46,17 @@ class Gain:
     reason: str | None = None
 
 
-def gains(raw: Floats, calibrated: Floats, labels: Floats, groups: Sequence[str], resamples: Resamples) -> list[Gain]:
+def gains(
+    raw: Floats,
+    calibrated: Floats,
+    labels: Floats,
+    groups: Sequence[str],
+    resamples: Resamples,
+    bare: Collection[str] = (),
+) -> list[Gain]:
     """Every measure of MEASURES on pairs (n,), resampled by question; `resamples` is over the different groups.
 
+    Measures in `bare` get no interval: that of the AUC takes most of the time, and a rising map leaves it as it was.
     Ends are BCa, percentile where it is undefined. Raises ValueError where the resamples do not fit the groups.
     """
     names = list(dict.fromkeys(groups))
@@ -63,14 +71,16 @@ def gains(raw: Floats, calibrated: Floats, labels: Floats, groups: Sequence[str]
         "accuracy": lambda p: _mean(((p >= THRESHOLD) == labels) * 1.0, of, len(names)),
         "auc": lambda p: _auc(p, labels, of),
     }
-    return [_gain(key, make(raw), make(calibrated), labels, resamples) for key, make in makers.items()]
+    return [_gain(key, make(raw), make(calibrated), labels, resamples, key in bare) for key, make in makers.items()]
 
 
-def _gain(key: str, before: Statistic, after: Statistic, labels: Floats, resamples: Resamples) -> Gain:
+def _gain(key: str, before: Statistic, after: Statistic, labels: Floats, resamples: Resamples, bare: bool) -> Gain:
     if key == "auc" and np.ptp(labels) == 0:
         return Gain(key, None, None, None, NONE, "All labels are alike, so there is nothing to tell apart.")
     one = np.ones((1, resamples.n))
     raw, found = float(before(one)[0]), float(after(one)[0])
+    if bare:
+        return Gain(key, raw, found, found - raw, NONE, "No interval was asked for.")
     if resamples.n < 2:
         return Gain(key, raw, found, found - raw, NONE, "One question has no interval.")
     drawn = np.concatenate([after(w := block.astype(np.float64)) - before(w) for _, block in resamples.blocks()])

@@ -2,7 +2,8 @@
 `python -m scorer.judges.training.calibrate_small --data DIR [--method platt]`.
 
 The shipped small judge was fitted to `train.jsonl`, so its p there is no test of anything. Here each source's p comes
-from a claim model of the same recipe, refitted without that source. Prints `aqa judge calibrate --json`'s report.
+from a claim model of the same recipe, refitted without that source. Prints `aqa judge calibrate --json`'s report of
+these p (`unseen`), and beside it that of the shipped weights on rows they learned from (`shipped`), as a warning.
 """
 
 from __future__ import annotations
@@ -56,13 +57,19 @@ def main() -> None:
         names, x = feature_matrix(rows, small_encoder.load("", ENCODER["sha256"]))
         if kept:
             np.savez(kept, names=names, x=x)
-    p = unseen(rows, names, x)
+    shipped = model(json.loads(WEIGHTS.read_text("utf-8"))["models"]["claim"])
+    known = [names.index(name) for name in shipped.names]
+    told = {"unseen": unseen(rows, names, x), "shipped": predict(shipped, x[:, known])}
     human = [at for at, row in enumerate(rows) if row.source]
     lengths = [(len(rows[at].premise.split()), len(rows[at].answer.split())) for at in human]
     labels, groups = [float(rows[at].supported) for at in human], [rows[at].group for at in human]
-    labelled = Labelled(p[human], np.array(labels), groups, np.array(lengths, dtype=np.float64))
-    found = report(labelled, [rows[at].source for at in human], chosen.method, ResampleStore(), RESAMPLES, SEED)
-    print(json.dumps({"signature": found.fit.signature, "lines": [asdict(line) for line in found.lines]}, indent=1))
+    sources, store = [rows[at].source for at in human], ResampleStore()
+    printed = {}
+    for name, p in told.items():
+        labelled = Labelled(p[human], np.array(labels), groups, np.array(lengths, dtype=np.float64))
+        found = report(labelled, sources, chosen.method, store, RESAMPLES, SEED)
+        printed[name] = {"signature": found.fit.signature, "lines": [asdict(line) for line in found.lines]}
+    print(json.dumps(printed, indent=1))
 
 
 if __name__ == "__main__":
