@@ -4,35 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoneFree
 from sqlalchemy.orm import Session
 
 from core.audit import AuditedSession
 from core.errors import InvalidInput, NeedsUpgrade, Unavailable
+from core.settings import Settings
 
 _IMMEDIATE = {"sqlite_begin": "BEGIN IMMEDIATE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A process' connections: `size` are kept, `overflow` more opened at need; after `timeout` seconds none is had."""
+
+    size: int = 10
+    overflow: int = 20
+    timeout: float = 10.0
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Pool:
+        """As the settings say."""
+        return cls(settings.pool_size, settings.pool_overflow, settings.pool_timeout)
+
+    def arguments(self) -> dict[str, Any]:
+        """What `create_engine` is told of it."""
+        return {"pool_size": self.size, "max_overflow": self.overflow, "pool_timeout": self.timeout}
 
 
 class Database:
     """One engine; `transaction()` to write, `reading()` to read."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, pool: Pool | None = None) -> None:
         try:
             self.url = make_url(url)
         except ArgumentError:
             raise InvalidInput(
                 "AQA_DATABASE_URL is not a database URL", "For example sqlite:////data/aqa.sqlite."
             ) from None
+        pool = pool or Pool()
         if self.is_sqlite:
-            self.engine = _sqlite_engine(str(self.url.database or ""), url)
+            self.engine = _sqlite_engine(str(self.url.database or ""), url, pool)
         else:
             if self.url.drivername in ("postgresql", "postgres"):
                 self.url = self.url.set(drivername="postgresql+psycopg")
-            self.engine = _server_engine(self.url)
+            self.engine = _server_engine(self.url, pool)
 
     @property
     def is_sqlite(self) -> bool:
@@ -97,7 +119,7 @@ class Database:
         try:
             with self.engine.connect() as connection:
                 connection.execute(text("SELECT 1"))
-        except OperationalError as error:
+        except (OperationalError, NoneFree) as error:
             raise Unavailable("The database does not answer.") from error
 
     def _advice(self) -> str:
@@ -114,24 +136,26 @@ class Database:
         return config
 
 
-def _server_engine(url: URL) -> Engine:
+def _server_engine(url: URL, pool: Pool) -> Engine:
     if url.get_backend_name() != "postgresql":
         raise InvalidInput(
             f"AQA_DATABASE_URL names {url.get_backend_name()!r}; SQLite and PostgreSQL are supported.",
             "For example postgresql://USER@HOST/NAME.",
         )
     try:
-        return create_engine(url, pool_pre_ping=True)
+        return create_engine(url, pool_pre_ping=True, **pool.arguments())
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         raise Unavailable(
             f"The driver of {url.drivername!r} is not installed.", "Install it with: pip install '.[postgres]'"
         ) from error
 
 
-def _sqlite_engine(path: str, url: str) -> Engine:
-    if path and path != ":memory:":
+def _sqlite_engine(path: str, url: str, pool: Pool) -> Engine:
+    on_disk = bool(path) and path != ":memory:"
+    if on_disk:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False})
+    pooled = pool.arguments() if on_disk else {}  # a database in memory is one connection
+    engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False}, **pooled)
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:

@@ -24,8 +24,17 @@ class Settings:
 
     data_dir: str = _setting("data", "Folder for the SQLite file, corpora, indexes and local blobs.")
     database_url: str = _setting("", "SQLAlchemy URL; empty means SQLite in the data folder.")
+    pool_size: int = _setting(10, "Connections to the database that a process keeps open.", least=1)
+    pool_overflow: int = _setting(20, "Connections that a process may open beyond those for a while.")
+    pool_timeout: float = _setting(
+        10.0, "Seconds that a request waits for a connection while all are in use.", least=0.01
+    )
     blobs: str = _setting("", "Where files are kept: empty for the data folder, or s3://BUCKET/PREFIX.")
     s3_endpoint: str = _setting("", "Address of an S3 server other than Amazon's; credentials as boto3 finds them.")
+    s3_link_mb: int = _setting(
+        16, "Files on S3 of this size or more are downloaded straight from there, in MiB; 0 sends all by the service."
+    )
+    s3_public_endpoint: str = _setting("", "Address at which users reach the S3 server; empty means the service's own.")
     host: str = _setting("127.0.0.1", "Address the web server listens on.")
     port: int = _setting(7860, "Port the web server listens on.", least=1)
     public_url: str = _setting("", "Address users reach the service at; empty means http://HOST:PORT.")
@@ -71,6 +80,7 @@ class Settings:
     rate_limit_files: str = _setting("60 per minute", "The same for requests that send a file or start work.")
     rate_limit_sign_in: str = _setting("20 per minute", "The same for signing in.")
     rate_limit_register: str = _setting("10 per hour", "The same for making a team.")
+    rate_limit_board: str = _setting("1200 per minute", "The same for the board, by address; its files are free.")
     rate_limit_storage: str = _setting(
         "memory://", "Where requests are counted; redis://HOST:PORT for several servers."
     )

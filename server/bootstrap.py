@@ -8,7 +8,7 @@ from functools import cached_property
 
 from core.benchmark import Benchmarks
 from core.blobs import open_blobs
-from core.database import Database
+from core.database import Database, Pool
 from core.ports import Blobs, Judge
 from core.queue import Announcement, Queue
 from core.settings import Settings
@@ -87,7 +87,7 @@ class Services:
 def build(settings: Settings) -> Services:
     """Wire the services; touches neither the network nor the database."""
     settings.data_path.mkdir(parents=True, exist_ok=True)
-    database = Database(settings.resolved_database_url)
+    database = Database(settings.resolved_database_url, Pool.from_settings(settings))
     blobs = open_blobs(settings.blobs, settings.data_path / "blobs", settings.s3_endpoint)
     benchmarks = Benchmarks(database, settings.data_path)
     wake = threading.Event()

@@ -9,6 +9,7 @@ from typing import Any
 from apiflask.exceptions import HTTPError
 from flask import Flask, Response, jsonify, make_response, redirect, render_template, request, url_for
 from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoneFree
 from werkzeug.exceptions import HTTPException
 
 from core.errors import AqaError, InvalidInput, Unavailable
@@ -52,6 +53,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(AqaError, respond)
     app.register_error_handler(HTTPException, lambda error: _with_headers(respond(from_http(error)), error))
     app.register_error_handler(OperationalError, lambda error: respond(from_database(error)))
+    app.register_error_handler(NoneFree, lambda _error: respond(from_pool()))
     app.register_error_handler(DataError, lambda error: respond(from_data(error)))
     app.register_error_handler(Exception, lambda error: respond(from_fault(error)))
 
@@ -120,6 +122,12 @@ def from_database(error: OperationalError) -> AqaError:
     """A database that does not answer."""
     log.error("%s %s: the database failed: %s", request.method, request.path, error.orig)
     return Unavailable("The database does not answer.", "Try again in a moment.")
+
+
+def from_pool() -> AqaError:
+    """All connections to the database were in use for as long as a request waits."""
+    log.error("%s %s: no connection to the database was free; see AQA_POOL_SIZE", request.method, request.path)
+    return Unavailable("The service is busy: no connection to the database was free.", "Try again in a moment.")
 
 
 def from_data(error: DataError) -> AqaError:
