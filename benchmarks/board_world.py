@@ -6,6 +6,7 @@ choose among them. So a triple is rated once, whoever gives it, as on a real boa
 
 from __future__ import annotations
 
+import random
 import tempfile
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -19,6 +20,7 @@ from sqlalchemy import insert
 
 from core.architectures import ARCHITECTURES
 from core.benchmark import Benchmark, Benchmarks, NewBenchmark
+from core.bulk import insert_rows
 from core.database import Database
 from core.ports import Metric
 from core.records import Item, Judgment, Label, Prediction, Score
@@ -36,6 +38,7 @@ JUDGE = "judge:generated@1|tmpl:aqa"
 RATERS = 5
 UNRATED = 4
 """The candidate that nobody has rated; the one after it stands for no answer at all."""
+_COLUMNS = ("submission_id", "position", "answer", "attribution", "passage_id")
 _DETAILED = ("autoais", "ais")
 _SUPPORT = (0.95, 0.06, 0.85, 0.12, 0.40)
 _ARCHITECTURES = [key for key in ARCHITECTURES if key != "unknown"]
@@ -73,16 +76,26 @@ def generate(database: Database, data_path: Path, world: World) -> Benchmark:
         with database.transaction() as session:
             submission = _submission(session, benchmark, world, at, choices[:, at])
             chosen = [items[c][q] for q, c in enumerate(choices[:, at])]
-            rows = [_prediction_row(submission.id, item.prediction) for item in chosen if item.prediction]
-            session.execute(insert(PredictionRow), rows)
+            given = [item.prediction for item in chosen if item.prediction]
+            insert_rows(session, PredictionRow, _COLUMNS, [_prediction_row(submission.id, each) for each in given])
             submission.evaluation_id = store(session, submission, found[at])
     return benchmark
+
+
+def answer_file(world: World, seed: int) -> bytes:
+    """Predictions of one more system as JSONL, drawn from the same candidates; no two seeds alike."""
+    draw = random.Random(seed)
+    chosen = [(n, draw.randrange(UNRATED + 1)) for n in range(world.questions)]
+    return b"\n".join(
+        orjson.dumps({"question": _question(n), "answer": _answer(n, c), "attribution": _passage_id(n, c)})
+        for n, c in chosen
+    )
 
 
 def _benchmark(benchmarks: Benchmarks, world: World) -> Benchmark:
     with tempfile.TemporaryDirectory() as folder:
         questions, corpus, rated = (Path(folder) / name for name in ("questions.jsonl", "corpus.jsonl", "rated.txt"))
-        texts = [f"who made invention number {n}" for n in range(world.questions)]
+        texts = [_question(n) for n in range(world.questions)]
         questions.write_bytes(b"\n".join(orjson.dumps({"question": t, "answer": [f"Maker {n}"]})
                                          for n, t in enumerate(texts)))  # fmt: skip
         corpus.write_bytes(b"\n".join(orjson.dumps({"id": _passage_id(n, c), "contents": _contents(n, c)})
@@ -92,6 +105,10 @@ def _benchmark(benchmarks: Benchmarks, world: World) -> Benchmark:
             NewBenchmark(world.benchmark_id, questions, [corpus], rated, title=f"Generated, {world.systems} systems",
                          synthetic=True, raters_per_item=RATERS)
         )  # fmt: skip
+
+
+def _question(number: int) -> str:
+    return f"who made invention number {number}"
 
 
 def _passage_id(question: int, candidate: int) -> str:
@@ -219,6 +236,5 @@ def _submission(session: Any, benchmark: Benchmark, world: World, at: int, choic
     return submission
 
 
-def _prediction_row(submission: str, prediction: Prediction) -> dict[str, Any]:
-    return {"submission_id": submission, "position": prediction.position, "answer": prediction.answer,
-            "attribution": prediction.attribution, "passage_id": prediction.passage_id}  # fmt: skip
+def _prediction_row(submission: str, prediction: Prediction) -> tuple[Any, ...]:
+    return submission, prediction.position, prediction.answer, prediction.attribution, prediction.passage_id

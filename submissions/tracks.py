@@ -10,6 +10,7 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from core.benchmark import Benchmark, Benchmarks
+from core.bulk import insert_rows
 from core.records import Question, Report
 from core.tables import PredictionRow, RevisionRow
 from core.tracks import EDITING, QA
@@ -54,13 +55,9 @@ def _read_predictions(
 
 
 def _store_predictions(session: Session, submission_id: str, accepted: Accepted) -> None:
-    session.execute(
-        insert(PredictionRow),
-        [
-            {"submission_id": submission_id, "position": p.position, "answer": p.answer,
-             "attribution": p.attribution, "passage_id": p.passage_id}
-            for p in accepted.predictions
-        ],
+    insert_rows(
+        session, PredictionRow, ("submission_id", "position", "answer", "attribution", "passage_id"),
+        [(submission_id, p.position, p.answer, p.attribution, p.passage_id) for p in accepted.predictions],
     )  # fmt: skip
 
 
