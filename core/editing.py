@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 LARGEST_REPORT = 5
 """M: how many snippets a report holds at most (RARR §2)."""
-LONGEST_TEXT = 20_000
+LONGEST_TEXT = 10_000
 """Characters of a passage, of its revision and of a snippet: each sentence is judged against each snippet."""
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
-from core.records import Item, Judgment, Measured, Pair
+from core.records import Judgment, Measured, Pair
 
 
 class Judge(Protocol):
@@ -50,15 +50,24 @@ class Blobs(Protocol):
 
     def keys(self) -> Iterator[str]: ...
 
+    def link(self, key: str, file_name: str) -> str | None:
+        """An address that downloads the content under a name for a short while; None where there is none to give."""
+        ...
+
 
 class Metric(Protocol):
-    """A number per question whose mean over its denominator is published; one file each in `scorer.metrics`."""
+    """A number per question whose mean over its denominator is published; see `scorer.metrics`."""
 
     key: str
     title: str
     help: str
     version: str
 
-    def measure(self, items: Sequence[Item]) -> Measured:
-        """Values over the metric's denominator, or a reason why there are none."""
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """What its number depends on besides the entry: of judge, threshold, sentences and labels."""
+        ...
+
+    def measure(self, items: Sequence[Any]) -> Measured:
+        """Values over the metric's denominator, or a reason why there are none; items are those of its track."""
         ...

@@ -148,9 +148,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A metric's values at `positions` (its denominator), or a `reason` why the number is undefined."""
+    """A metric's values at `positions` (its denominator), or a `reason` why the number is undefined.
+
+    `parts` are a composed metric's two components at the same positions: the number published is then the harmonic
+    mean of their means, not the mean of `values`.
+    """
 
     positions: Sequence[int]
     values: Sequence[float]
     reason: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    parts: tuple[Sequence[float], Sequence[float]] | None = None

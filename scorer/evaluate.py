@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
 from core.errors import NotFound
-from core.ports import Judge, Metric
-from core.records import Judgment, Label, Pair, Passage, Prediction
+from core.ports import Judge
+from core.records import Judgment, Pair
 from core.tables import BenchmarkRow, Submission
-from core.text import pair_key, triple_key
-from scorer import metrics
+from scorer import metrics, tracks
 from scorer.judgments import JudgmentCache
-from scorer.scoring import Evaluation, items_of, judge_predictions, pairs_of, score_items
-from scorer.signature import Recipe, recipe
+from scorer.scoring import Evaluation
+from scorer.signature import Recipe, recipe, without_labels
 from scorer.statistics.resamples import ResampleStore
-from scorer.stored import find, read_predictions, store
-from submissions.labels import labels_for, labels_hash, labels_stamp, near_labels_for
-from submissions.ratings.sheets import sampling
-
-
-@dataclass(frozen=True)
-class Labels:
-    """What people said of a submission, by position.
-
-    Labels of its own triples; near ones, which enter no score; and with which probability a sheet drew a triple.
-    """
-
-    exact: dict[int, Label]
-    near: dict[int, Label]
-    sampled: dict[int, float]
-
-    @property
-    def digest(self) -> str:
-        """The hash that stands in signatures."""
-        return labels_hash(self.exact, self.near, {at: p for at, p in self.sampled.items() if at in self.exact})
+from scorer.stored import find, show, store
+from scorer.tracks import Labelled, Prepared, Track
+from submissions.labels import labels_stamp
 
 
 @dataclass
@@ -52,50 +35,56 @@ class Scorer:
     resample_count: int
     seed: int
     judge_chunk: int = 256
+    sentence_form: str = "plain"
 
     def score(
         self,
         benchmark: Benchmark,
-        predictions: list[Prediction],
+        rows: Sequence[Any],
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Evaluation:
-        """Score predictions without storing anything but judgments; `progress` counts judged pairs."""
-        judgments, passages = self._judged(benchmark, predictions, progress)
+        """Score an entry (predictions, or revisions) without storing anything but judgments.
+
+        `progress` counts judged pairs.
+        """
+        prepared = self._track(benchmark).prepare(benchmark, self.benchmarks, rows)
+        judgments = self._judged(prepared, progress)
         with self.database.reading() as session:
-            labels = _labels(session, benchmark, predictions)
-        return self._measured(benchmark, predictions, labels, judgments, passages)
+            labels = self._track(benchmark).labels(session, benchmark, rows)
+        return self._measured(benchmark, rows, labels, prepared, judgments)
 
     def evaluate(
         self,
         submission_id: str,
-        finish: Callable[[Session], None] = lambda session: None,
+        keep: Callable[[Session, int], None] | None = None,
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> int:
-        """Score a stored submission and point it at its evaluation; returns the evaluation's id.
+        """Score a stored submission; returns the evaluation's id.
 
-        `finish` runs in the transaction that stores the scores: if it raises, nothing was stored.
+        `keep` gets it in the transaction that stores the scores (if it raises, nothing was stored); without one the
+        submission is pointed at it.
         """
-        submission, predictions = self._read(submission_id)
-        benchmark = self.benchmarks.get(submission.benchmark_id)
-        judgments, passages = self._judged(benchmark, predictions, progress)
+        submission, benchmark, rows = self._read(submission_id)
+        track = self._track(benchmark)
+        prepared = track.prepare(benchmark, self.benchmarks, rows)
+        judgments = self._judged(prepared, progress)
         while True:
             with self.database.reading() as session:
                 stamp = labels_stamp(session, benchmark.id)
-                labels = _labels(session, benchmark, predictions)
-                signature = self.recipe(benchmark, labels).whole(metrics.load_all())
+                labels = track.labels(session, benchmark, rows)
+                signature = self.recipe(benchmark, labels).whole(metrics.load_all(benchmark.track))
                 existing = find(session, benchmark.id, submission.digest, signature)
-            found = None if existing else self._measured(benchmark, predictions, labels, judgments, passages)
+            found = None if existing else self._measured(benchmark, rows, labels, prepared, judgments)
             with self.database.transaction() as session:
                 # Ratings change under a stronger lock on the benchmark: none does between this check and the commit.
                 session.get(BenchmarkRow, benchmark.id, with_for_update={"read": True, "key_share": True})
                 if labels_stamp(session, benchmark.id) != stamp:
                     continue
                 evaluation_id = existing or store(session, submission, found)  # type: ignore[arg-type]
-                row = session.get_one(Submission, submission_id)
-                row.evaluation_id, row.state, row.stage, row.progress, row.reason = (
-                    evaluation_id, "scored", "done", 1.0, None,
-                )  # fmt: skip
-                finish(session)
+                if keep is not None:
+                    keep(session, evaluation_id)
+                else:
+                    show(session, submission_id, evaluation_id)
             return evaluation_id
 
     def missing(self, submission_id: str) -> list[bytes]:
@@ -104,53 +93,59 @@ class Scorer:
         known = self._cache().known(keys)
         return sorted(key for key in keys if key not in known)
 
-    def judge_between(self, submission_id: str, first: bytes, last: bytes) -> None:
+    def judge_between(
+        self,
+        submission_id: str,
+        first: bytes,
+        last: bytes,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
         """Judge a stored submission's pairs with keys from `first` to `last`, as far as the cache lacks them."""
         chosen = [pair for key, pair in sorted(self._pairs(submission_id).items()) if first <= key <= last]
-        self._cache().judge_all(chosen)
+        self._cache().judge_all(chosen, progress)
 
-    def recipe(self, benchmark: Benchmark, labels: Labels) -> Recipe:
+    def recipe(self, benchmark: Benchmark, labels: Labelled) -> Recipe:
         """The recipe under this scorer's judge and settings."""
-        return recipe(benchmark, self.judge, labels.digest, self.resample_count, self.seed)
+        sentences = self._track(benchmark).sentences
+        return recipe(benchmark, self.judge, labels.digest, self.resample_count, self.seed, sentences)
 
-    def _judged(
-        self, benchmark: Benchmark, predictions: list[Prediction], progress: Callable[[int, int], None]
-    ) -> tuple[dict[int, Judgment], dict[str, Passage]]:
-        return judge_predictions(benchmark, self.benchmarks.corpus(benchmark), predictions, self._cache(), progress)
+    def frame(self, benchmark: Benchmark) -> str:
+        """The signature of this scorer's evaluations, without the labels used."""
+        sentences = self._track(benchmark).sentences
+        made = recipe(benchmark, self.judge, "", self.resample_count, self.seed, sentences)
+        return without_labels(made.whole(metrics.load_all(benchmark.track)))
+
+    def _track(self, benchmark: Benchmark) -> Track:
+        return tracks.load(benchmark.track, self.sentence_form)
+
+    def _judged(self, prepared: Prepared, progress: Callable[[int, int], None]) -> dict[bytes, Judgment]:
+        judged = self._cache().judge_all(list(prepared.pairs.values()), progress)
+        return dict(zip(prepared.pairs, judged, strict=True))
 
     def _cache(self) -> JudgmentCache:
         return JudgmentCache(self.database, self.judge, self.judge_chunk)
 
-    def _pairs(self, submission_id: str) -> dict[bytes, Pair]:
-        submission, predictions = self._read(submission_id)
-        benchmark = self.benchmarks.get(submission.benchmark_id)
-        pairs, _ = pairs_of(benchmark, self.benchmarks.corpus(benchmark), predictions)
-        return {pair_key(pair.premise, pair.hypothesis): pair for pair in pairs.values()}
+    def _pairs(self, submission_id: str) -> Mapping[bytes, Pair]:
+        _, benchmark, rows = self._read(submission_id)
+        return self._track(benchmark).prepare(benchmark, self.benchmarks, rows).pairs
 
     def _measured(
         self,
         benchmark: Benchmark,
-        predictions: list[Prediction],
-        labels: Labels,
-        judgments: dict[int, Judgment],
-        passages: dict[str, Passage],
+        rows: Sequence[Any],
+        labels: Labelled,
+        prepared: Prepared,
+        judgments: Mapping[bytes, Judgment],
     ) -> Evaluation:
-        items = items_of(benchmark, predictions, labels.exact, judgments, labels.near, labels.sampled)
-        chosen: list[Metric] = metrics.load_all()
-        return score_items(self.recipe(benchmark, labels), chosen, items, passages, self.resamples)
+        track = self._track(benchmark)
+        items = track.items(benchmark, rows, prepared, judgments, labels)
+        chosen = metrics.load_all(benchmark.track)
+        return track.evaluation(self.recipe(benchmark, labels), chosen, items, prepared, self.resamples)
 
-    def _read(self, submission_id: str) -> tuple[Submission, list[Prediction]]:
+    def _read(self, submission_id: str) -> tuple[Submission, Benchmark, Sequence[Any]]:
         with self.database.reading() as session:
             submission = session.get(Submission, submission_id)
             if submission is None:
                 raise NotFound(f"There is no submission {submission_id!r}.")
-            return submission, read_predictions(session, submission_id)
-
-
-def _labels(session: Session, benchmark: Benchmark, predictions: list[Prediction]) -> Labels:
-    exact = labels_for(session, benchmark.id, predictions)
-    due = [prediction for prediction in predictions if benchmark.questions[prediction.position].rated]
-    near = near_labels_for(session, benchmark.id, due, exact)
-    keys = {triple_key(p.position, p.answer, p.passage_id): p.position for p in predictions if p.passage_id is not None}
-    drawn = sampling(session, benchmark.id, list(keys))
-    return Labels(exact, near, {keys[triple]: probability for triple, probability in drawn.items()})
+            benchmark = self.benchmarks.get(submission.benchmark_id)
+            return submission, benchmark, self._track(benchmark).read(session, submission_id)

@@ -1,9 +1,10 @@
-"""Predictions in, numbers out: judge what is missing, measure, put intervals on it. Stores nothing but judgments."""
+"""Predictions and their judgments in, numbers out: measure, put intervals on it. Stores nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,11 @@ from core.benchmark import Benchmark
 from core.corpus import Corpus
 from core.ports import Metric
 from core.records import Interval, Item, Judgment, Label, Measured, Pair, Passage, Prediction, Score
-from scorer.judgments import JudgmentCache
 from scorer.metrics.reasons import unattributable
 from scorer.population import population_ais
 from scorer.rater_noise import with_raters
 from scorer.signature import Recipe
+from scorer.statistics.harmonic import estimate_harmonic
 from scorer.statistics.intervals import estimate
 from scorer.statistics.resamples import ResampleStore
 
@@ -27,11 +28,11 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Everything scoring found: the items, the published numbers, and each metric's value per question."""
+    """Everything scoring found: the track's items, the published numbers, and each metric's value per question."""
 
     signature: str
     judge: str
-    items: list[Item]
+    items: list[Any]
     passages: dict[str, Passage]
     scores: dict[str, Score]
     values: dict[str, Values]
@@ -54,19 +55,6 @@ def items_of(
     ]
 
 
-def judge_predictions(
-    benchmark: Benchmark,
-    corpus: Corpus,
-    predictions: Sequence[Prediction],
-    cache: JudgmentCache,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> tuple[dict[int, Judgment], dict[str, Passage]]:
-    """Judgments by question position, and the passages they were made on."""
-    pairs, passages = pairs_of(benchmark, corpus, predictions)
-    judged = cache.judge_all(list(pairs.values()), progress)
-    return dict(zip(pairs, judged, strict=True)), passages
-
-
 def pairs_of(
     benchmark: Benchmark, corpus: Corpus, predictions: Sequence[Prediction]
 ) -> tuple[dict[int, Pair], dict[str, Passage]]:
@@ -87,12 +75,8 @@ def score_items(
     passages: dict[str, Passage],
     resamples: ResampleStore,
 ) -> Evaluation:
-    """Measure every metric on the items."""
-    scores, values = {}, {}
-    for metric in metrics:
-        measured = metric.measure(items)
-        scores[metric.key] = _score(metric, measured, recipe, resamples)
-        values[metric.key] = _spread(measured, len(items))
+    """Measure every metric of question answering on the items."""
+    scores, values = measure_all(recipe, metrics, items, resamples)
     if "ais" in scores:
         scores["ais"].details["ppi"] = population_ais(recipe, items)
         if scores["ais"].value is not None:
@@ -101,13 +85,29 @@ def score_items(
     return Evaluation(recipe.whole(list(metrics)), recipe.judge, items, passages, scores, values)
 
 
+def measure_all(
+    recipe: Recipe, metrics: Sequence[Metric], items: Sequence[Any], resamples: ResampleStore
+) -> tuple[dict[str, Score], dict[str, Values]]:
+    """The number of each metric, and its value per item."""
+    scores, values = {}, {}
+    for metric in metrics:
+        measured = metric.measure(items)
+        scores[metric.key] = _score(metric, measured, recipe, resamples)
+        values[metric.key] = _spread(measured, len(items))
+    return scores, values
+
+
 def _score(metric: Metric, measured: Measured, recipe: Recipe, resamples: ResampleStore) -> Score:
     signature, details, n = recipe.of(metric), dict(measured.details), len(measured.values)
     if measured.reason is not None or n == 0:
         nothing = Interval(None, None, None, "none")
         reason = measured.reason or "There is no question to measure."
         return Score(metric.key, None, n, nothing, signature, reason, details)
-    found = estimate(measured.values, resamples.get(n, recipe.resamples, recipe.seed))
+    drawn = resamples.get(n, recipe.resamples, recipe.seed)
+    if measured.parts is None:
+        found = estimate(measured.values, drawn)
+    else:
+        found = estimate_harmonic(np.column_stack(measured.parts), drawn)
     if found.reason is not None:
         details["interval_reason"] = found.reason
     return Score(metric.key, found.value, n, found.interval, signature, None, details)

@@ -19,14 +19,14 @@ class Recipe:
     labels: str
     resamples: int
     seed: int
+    sentences: str = ""
+    """How texts were parted into sentences, where the track does so."""
 
     def of(self, metric: Metric) -> str:
         """The signature of one metric's number."""
         parts = [metric.key, f"bench:{self.benchmark.name}"]
-        if metric.key == "autoais":
-            parts += [self.judge, f"thr:{THRESHOLD}"]
-        if metric.key == "ais":
-            parts += [f"labels:{self.labels}", f"raters:{self.benchmark.raters_per_item}"]
+        for what in metric.rests_on:
+            parts += self._parts(what)
         return "|".join([*parts, f"bs:{self.resamples}", f"seed:{self.seed}", f"v:{metric.version}"])
 
     def of_population(self) -> str:
@@ -37,12 +37,26 @@ class Recipe:
     def whole(self, metrics: list[Metric]) -> str:
         """The signature of an evaluation: changes whenever any metric's does."""
         versions = hash_key(*(f"{metric.key}:{metric.version}" for metric in metrics), size=6).hex()
+        sentences = f"|{self.sentences}" if self.sentences else ""
         return (
-            f"bench:{self.benchmark.name}|{self.judge}|labels:{self.labels}|metrics:{versions}"
+            f"bench:{self.benchmark.name}|{self.judge}{sentences}|labels:{self.labels}|metrics:{versions}"
             f"|bs:{self.resamples}|seed:{self.seed}"
         )
 
+    def _parts(self, what: str) -> list[str]:
+        return {
+            "judge": [self.judge],
+            "threshold": [f"thr:{THRESHOLD}"],
+            "sentences": [self.sentences],
+            "labels": [f"labels:{self.labels}", f"raters:{self.benchmark.raters_per_item}"],
+        }[what]
 
-def recipe(benchmark: Benchmark, judge: Judge, labels: str, resamples: int, seed: int) -> Recipe:
+
+def without_labels(signature: str) -> str:
+    """A signature without the labels used, which differ from entry to entry."""
+    return "|".join(part for part in signature.split("|") if not part.startswith("labels:"))
+
+
+def recipe(benchmark: Benchmark, judge: Judge, labels: str, resamples: int, seed: int, sentences: str = "") -> Recipe:
     """The recipe for one submission under the present judge, labels and settings."""
-    return Recipe(benchmark, judge.signature, labels, resamples, seed)
+    return Recipe(benchmark, judge.signature, labels, resamples, seed, sentences)

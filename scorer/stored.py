@@ -9,9 +9,11 @@ from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from core import states
+from core.editing import Revision, Snippet
 from core.errors import NotFound
 from core.records import Interval, Prediction, Score
-from core.tables import EvaluationRow, PredictionRow, ScoreRow, Submission, ValuesRow
+from core.tables import EvaluationRow, PredictionRow, RevisionRow, ScoreRow, ShownEvaluation, Submission, ValuesRow
 from scorer import metrics
 from scorer.scoring import Evaluation, Values
 
@@ -24,6 +26,19 @@ def read_predictions(session: Session, submission_id: str) -> list[Prediction]:
         .order_by(PredictionRow.position)
     )
     return [Prediction(*row) for row in rows]
+
+
+def read_revisions(session: Session, submission_id: str) -> list[Revision]:
+    """The stored revisions of a submission of the editing track, by position."""
+    rows = session.scalars(
+        select(RevisionRow).where(RevisionRow.submission_id == submission_id).order_by(RevisionRow.position)
+    )
+    return [revision_of(row) for row in rows]
+
+
+def revision_of(row: RevisionRow) -> Revision:
+    """A stored revision as a value."""
+    return Revision(row.position, row.text, tuple(Snippet(**snippet) for snippet in row.report))
 
 
 def find(session: Session, benchmark_id: str, digest: str, signature: str) -> int | None:
@@ -50,7 +65,7 @@ def read_scores(session: Session, evaluation_id: int) -> dict[str, Score]:
             row.reason,
             row.details,
         )
-        for key in metrics.REGISTRY
+        for key in metrics.all_keys()
         if (row := rows.get(key)) is not None
     }
 
@@ -71,6 +86,14 @@ def pack(values: Values) -> bytes:
 def unpack(packed: bytes) -> Values:
     """The inverse of `pack`."""
     return np.frombuffer(zlib.decompress(packed), dtype="<f8")
+
+
+def show(session: Session, submission_id: str, evaluation_id: int) -> None:
+    """Point a submission at an evaluation: from now on its scores are these."""
+    row = session.get_one(Submission, submission_id)
+    if row.evaluation_id != evaluation_id:
+        session.add(ShownEvaluation(submission_id=submission_id, evaluation_id=evaluation_id))
+    row.evaluation_id, row.state, row.stage, row.progress, row.reason = evaluation_id, states.SCORED, "done", 1.0, None
 
 
 def store(session: Session, submission: Submission, found: Evaluation) -> int:

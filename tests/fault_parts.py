@@ -15,6 +15,7 @@ from typing import Any
 
 import scorer.evaluate
 import scorer.judgments
+import scorer.qa_track
 from core.benchmark import NewBenchmark
 from core.records import Judgment, Pair
 from core.settings import Settings
@@ -118,7 +119,7 @@ def die_at(settings: Settings, point: str, call: int) -> None:
         case "claiming":
             after(services.queue, "claim")
         case "reading":
-            before(scorer.evaluate, "read_predictions")
+            before(scorer.qa_track, "read_predictions")
         case "judging":
             judge.strike = strike
         case "writing judgments":

@@ -16,6 +16,7 @@ class Ais:
     title = "AIS"
     help = "Share of the rated questions whose answer a majority of human raters finds supported by its passage."
     version = "1.0"
+    rests_on = ("labels",)
 
     def measure(self, items: Sequence[Item]) -> Measured:
         """0/1 per labelled question.

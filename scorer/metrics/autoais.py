@@ -18,6 +18,7 @@ class AutoAis:
     title = "AutoAIS"
     help = "Share of answers that the judge named beside it finds supported by their passage (p ≥ 0.5)."
     version = "1.0"
+    rests_on = ("judge", "threshold")
 
     def measure(self, items: Sequence[Item]) -> Measured:
         """One 0/1 value per question; `details` counts the reasons, rows near the threshold and cut premises."""

@@ -16,6 +16,7 @@ class CompatExactMatch:
     title = "EM (T5)"
     help = "EM exactly as the public T5 metric computes it, which credits empty answers on a few questions."
     version = "1.0"
+    rests_on: tuple[str, ...] = ()
 
     def measure(self, items: Sequence[Item]) -> Measured:
         """One 0/1 value per question."""
@@ -29,6 +30,7 @@ class CompatF1:
     title = "F1 (T5)"
     help = "F1 exactly as the public T5 metric computes it."
     version = "1.0"
+    rests_on: tuple[str, ...] = ()
 
     def measure(self, items: Sequence[Item]) -> Measured:
         """One value in [0, 1] per question."""

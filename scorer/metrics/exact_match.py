@@ -15,6 +15,7 @@ class ExactMatch:
     title = "EM"
     help = "Share of questions whose answer equals a reference after SQuAD normalisation; attribution is ignored."
     version = "1.0"
+    rests_on: tuple[str, ...] = ()
 
     def measure(self, items: Sequence[Item]) -> Measured:
         """One 0/1 value per question."""

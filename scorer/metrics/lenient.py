@@ -16,6 +16,7 @@ class LenientExactMatch:
     title = "EM lenient"
     help = "As EM, with dashes, quotes and Unicode forms folded first; shows what typography alone costs."
     version = "1.0"
+    rests_on: tuple[str, ...] = ()
 
     def measure(self, items: Sequence[Item]) -> Measured:
         """One 0/1 value per question."""

@@ -16,6 +16,7 @@ class TokenF1:
     title = "F1"
     help = "Best overlap of the answer's words with a reference, after SQuAD normalisation; attribution is ignored."
     version = "1.0"
+    rests_on: tuple[str, ...] = ()
 
     def measure(self, items: Sequence[Item]) -> Measured:
         """One value in [0, 1] per question."""
