@@ -18,8 +18,7 @@ _FIELDS = [field.name for field in fields(Entry)]
 
 def read_entries(session: Session, benchmark_id: str, include: Collection[str] = ()) -> tuple[Entry, ...]:
     """The entries of a benchmark by system id; submissions named in `include` count as published."""
-    shown = Submission.published_at.is_not(None) & Submission.withdrawn_at.is_(None)
-    versions = read_versions(session, benchmark_id, or_(shown, Submission.id.in_(include)))
+    versions = read_versions(session, benchmark_id, or_(Submission.on_board, Submission.id.in_(include)))
     return tuple({entry.system_id: entry for entry in versions}.values())
 
 
@@ -28,8 +27,8 @@ def read_versions(session: Session, benchmark_id: str, shown: ColumnElement[bool
     query = (
         select(
             System.id, System.name, Team.shown_name(utc_now()), System.architecture, System.supervision,
-            System.description, System.links, System.uses_autoais, System.reference, Submission.id, Submission.version,
-            Submission.coverage, EvaluationRow.id, EvaluationRow.judge, Submission.published_at,
+            System.description, System.links, System.uses_autoais, System.size, System.reference, Submission.id,
+            Submission.version, Submission.coverage, EvaluationRow.id, EvaluationRow.judge, Submission.published_at,
         )
         .join(System, System.id == Submission.system_id)
         .join(Team, Team.id == System.team_id)

@@ -44,7 +44,7 @@ class Client:
             "links": list(card.links),
             "uses_autoais": str(card.uses_autoais).lower(),
             "publish": str(publish).lower(),
-        }
+        } | ({} if card.size is None else {"size": str(card.size)})
         key = _new_key()
         files = {"file": (file.name, file.read_bytes())}
         return self._call("POST", "/submissions", _ATTEMPTS, data=fields, files=files, headers=key)

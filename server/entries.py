@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session, joinedload
 
+from core import states
 from core.errors import Conflict, NotFound
 from core.queue import Queue
-from core.tables import Submission, SubmissionSource, System
+from core.tables import Job, Submission, SubmissionSource, System
 from core.tables.base import utc_now
 from server.auth import Identity
 from server.bootstrap import Services
@@ -31,6 +32,7 @@ class Entry:
     description: str
     links: list[str]
     uses_autoais: bool
+    size: float | None
     version: int
     file_name: str
     file_blob: str
@@ -41,6 +43,8 @@ class Entry:
     progress: float
     queue_position: int | None
     reason: str | None
+    retry_at: datetime | None
+    """When it is tried again, where an attempt failed and another waits; `reason` then says what went wrong."""
     created_at: datetime
     published_at: datetime | None
     withdrawn_at: datetime | None
@@ -54,7 +58,7 @@ class Entry:
     @property
     def finished(self) -> bool:
         """True once nothing more will happen by itself."""
-        return self.state in ("scored", "failed")
+        return self.state in states.FINISHED
 
 
 def find(session: Session, queue: Queue, who: Identity | None, submission_id: str) -> Entry:
@@ -94,22 +98,18 @@ def change(services: Services, who: Identity, submission_id: str, intake: Callab
 def evaluated(entry: Entry) -> int:
     """The id of the entry's evaluation. Raises `Conflict` while it has none."""
     if entry.evaluation_id is None:
-        hint = "See its reason." if entry.state == "failed" else "Ask again when its state is scored."
+        hint = "See its reason." if entry.state == states.FAILED else "Ask again when its state is scored."
         raise Conflict(f"Submission {entry.id} has no scores: it is {entry.state}.", hint)
     return entry.evaluation_id
 
 
 def shown_to(row: Submission, who: Identity | None) -> bool:
     """True for the team's own, for maintainers, and for everybody once it is on the board."""
-    return _owned(row, who) or _on_board(row)
+    return _owned(row, who) or row.on_board
 
 
 def _owned(row: Submission, who: Identity | None) -> bool:
     return who is not None and (who.maintainer or row.system.team_id == who.team_id)
-
-
-def _on_board(row: Submission) -> bool:
-    return row.published_at is not None and row.withdrawn_at is None and row.evaluation_id is not None
 
 
 def _missing(submission_id: str) -> NotFound:
@@ -128,14 +128,27 @@ def _source(session: Session, submission_id: str) -> str | None:
 def _entry(session: Session, queue: Queue, row: Submission, who: Identity | None) -> Entry:
     system, mine = row.system, _owned(row, who)
     team = system.team.name if mine else system.team.shown(utc_now())
+    retry = None if row.state in states.FINISHED else _waits_again(session, row.id)
+    state, stage, reason = row.state, row.stage, row.reason
+    if retry is not None:
+        state, reason = states.QUEUED, retry.reason
+        stage = f"waiting for another try, at {retry.not_before:%H:%M:%S} UTC"
+    waits = state == states.QUEUED and retry is None
     return Entry(
         id=row.id, benchmark=row.benchmark_id, system=system.name, team=team,
         architecture=system.architecture, supervision=system.supervision, description=system.description,
-        links=list(system.links), uses_autoais=system.uses_autoais, version=row.version, file_name=row.file_name,
-        file_blob=row.file_blob, digest=row.digest, coverage=row.coverage, state=row.state, stage=row.stage,
-        progress=row.progress,
-        queue_position=queue.position(session, row.id) if row.state == "queued" else None, reason=row.reason,
+        links=list(system.links), uses_autoais=system.uses_autoais, size=system.size, version=row.version,
+        file_name=row.file_name, file_blob=row.file_blob, digest=row.digest, coverage=row.coverage, state=state,
+        stage=stage, progress=row.progress, queue_position=queue.position(session, row.id) if waits else None,
+        reason=reason, retry_at=retry.not_before if retry else None,
         created_at=row.created_at, published_at=row.published_at, withdrawn_at=row.withdrawn_at,
-        published=row.published_at is not None and row.withdrawn_at is None, evaluation_id=row.evaluation_id,
+        published=row.published, evaluation_id=row.evaluation_id,
         report=row.report, mine=mine, source=_source(session, row.id) if mine else None,
     )  # fmt: skip
+
+
+def _waits_again(session: Session, submission_id: str) -> Job | None:
+    """The submission's job, or a part of it, that failed and waits for its next attempt; the latest of them."""
+    own = or_(Job.subject == submission_id, Job.subject.startswith(f"{submission_id}:"))
+    query = select(Job).where(own, Job.state == "queued", Job.attempt > 0, Job.reason.is_not(None))
+    return session.scalars(query.order_by(Job.not_before.desc())).first()

@@ -11,8 +11,10 @@ from typing import BinaryIO
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from core import states
 from core.architectures import ARCHITECTURES
 from core.benchmark import Benchmark, Benchmarks
+from core.blob_keeping import ensure, from_bytes
 from core.database import Database
 from core.errors import Conflict, Forbidden, InvalidInput, NotFound, TooLarge
 from core.ports import Blobs
@@ -20,11 +22,14 @@ from core.queue import Queue
 from core.settings import Settings
 from core.tables import Submission, System, Team
 from core.tables.base import utc_now
-from submissions import quotas, tracks
+from submissions import quotas, rescoring, tracks
 from submissions.formats import Limits
 from submissions.kinds import EVALUATE, priority_of
 from submissions.report import refusal, report_to_dict
 from submissions.tracks import Read
+
+_LARGEST_SIZE = 1e6
+"""Billions of parameters: far above any system, so that only mistakes are refused."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,8 @@ class SystemCard:
     description: str = ""
     links: tuple[str, ...] = ()
     uses_autoais: bool = False
+    size: float | None = None
+    """Parameters in billions."""
 
     def check(self) -> None:
         """Raise `InvalidInput` naming what is wrong."""
@@ -53,6 +60,9 @@ class SystemCard:
                 "The description of the system is too long.",
                 "At most 120 characters of supervision, 5,000 of description and 10 links.",
             )
+        if self.size is not None and not 0 < self.size <= _LARGEST_SIZE:
+            hint = "Give billions of parameters, such as 0.25 or 11, or leave it out."
+            raise InvalidInput(f"{self.size:g} is no size of a system.", hint)
         for link in self.links:
             if not link.startswith(("https://", "http://")) or len(link) > 500:
                 raise InvalidInput(f"{link[:80]!r} is not a web link.", "Links start with https:// or http://.")
@@ -112,7 +122,9 @@ class Intake:
             submission.published_at = utc_now() if publish else None
             size = priority_of(len(tracks.of(benchmark).rows(accepted)))
             self.queue.add(session, EVALUATE, submission.id, priority=size)
+            rescoring.include(session, self.queue, submission)
             finish(session, submission)
+            ensure(session, self.blobs, blob, from_bytes(data))
         return submission
 
     def publish(self, submission_id: str, team_id: int | None) -> Submission:
@@ -130,7 +142,10 @@ class Intake:
                 raise NotFound(f"There is no submission {submission_id!r}.")
             if team_id is not None and submission.system.team_id != team_id:
                 raise Forbidden("This submission belongs to another team.")
+            before = submission.published
             change(submission)
+            if submission.published and not before:
+                rescoring.catch_up(session, self.queue, submission)
         return submission
 
     def _read(self, benchmark: Benchmark, stream: BinaryIO, name: str) -> Read:
@@ -140,9 +155,9 @@ class Intake:
 
 
 def _publish(submission: Submission) -> None:
-    if submission.state == "failed":
+    if submission.state == states.FAILED:
         raise Conflict("This submission failed, so there is nothing to publish.", "Submit the file again.")
-    if submission.published_at is None or submission.withdrawn_at is not None:
+    if not submission.published:
         submission.published_at, submission.withdrawn_at = utc_now(), None
 
 
@@ -167,7 +182,7 @@ def _system(session: Session, team_id: int, card: SystemCard, reference: bool) -
         session.add(system)
     system.architecture, system.supervision = card.architecture, card.supervision
     system.description, system.links = card.description, list(card.links)
-    system.uses_autoais = card.uses_autoais
+    system.uses_autoais, system.size = card.uses_autoais, card.size
     session.flush()
     return system
 
@@ -177,7 +192,8 @@ def _submission(
 ) -> Submission:
     of_system = (Submission.system_id == system.id, Submission.benchmark_id == benchmark.id)
     latest = session.scalars(select(Submission).where(*of_system).order_by(Submission.version.desc())).first()
-    if latest is not None and latest.digest == accepted.digest and latest.state != "failed" and not latest.withdrawn_at:
+    stands = latest is not None and latest.state != states.FAILED and not latest.withdrawn_at
+    if latest is not None and stands and latest.digest == accepted.digest:
         raise Conflict(
             f"Version {latest.version} of {system.name!r} ({latest.id}) has exactly this content.",
             "Nothing was stored. Send changed predictions, or use another system name.",

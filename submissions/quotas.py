@@ -7,6 +7,7 @@ from datetime import timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from core import states
 from core.errors import OverQuota
 from core.tables import Submission, System
 from core.tables.base import utc_now
@@ -22,7 +23,7 @@ def used_today(session: Session, team_id: int) -> int:
             .where(
                 System.team_id == team_id,
                 Submission.created_at > utc_now() - timedelta(days=1),
-                Submission.state != "failed",
+                Submission.state != states.FAILED,
             )
         )
         or 0

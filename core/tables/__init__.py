@@ -4,11 +4,13 @@ from core.tables.accounts import Team, Token
 from core.tables.audit import AuditEvent
 from core.tables.base import Base
 from core.tables.benchmarks import BenchmarkRow, ExemplarRow, QuestionRow
+from core.tables.boards import BoardSnapshot
 from core.tables.editing import EditRatingRow, RevisionRow
 from core.tables.evaluations import EvaluationRow, ScoreRow, ValuesRow
 from core.tables.ratings import RaterExclusion, RaterSalt, RatingBatch, RatingRow, RatingSheet, SheetRow
 from core.tables.repos import NamespaceRow, Repo, RepoCommit, RepoEntry, RepoUpload
 from core.tables.requests import SentRequest
+from core.tables.rescores import Rescore, RescoreItem, ShownEvaluation
 from core.tables.runs import RunRow
 from core.tables.sources import HubAccount, InboxFile, SubmissionSource
 from core.tables.submissions import PredictionRow, Submission, System
@@ -20,6 +22,7 @@ __all__ = [
     "AuditEvent",
     "Base",
     "BenchmarkRow",
+    "BoardSnapshot",
     "EditRatingRow",
     "EvaluationRow",
     "ExemplarRow",
@@ -41,11 +44,14 @@ __all__ = [
     "RepoCommit",
     "RepoEntry",
     "RepoUpload",
+    "Rescore",
+    "RescoreItem",
     "RevisionRow",
     "RunRow",
     "ScoreRow",
     "SentRequest",
     "SheetRow",
+    "ShownEvaluation",
     "Submission",
     "SubmissionSource",
     "System",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import ColumnElement, ForeignKey, Index, String, Text, UniqueConstraint, and_
+from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from core import states
 from core.tables.accounts import Team
 from core.tables.base import Base, utc_now
 
@@ -26,6 +28,8 @@ class System(Base):
     description: Mapped[str] = mapped_column(Text, default="")
     links: Mapped[list[str]] = mapped_column(default=list)
     uses_autoais: Mapped[bool] = mapped_column(default=False)
+    size: Mapped[float | None]
+    """Parameters in billions, over all models that it runs; None where its team did not say."""
     reference: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
@@ -51,8 +55,8 @@ class Submission(Base):
     file_name: Mapped[str] = mapped_column(String(255))
     report: Mapped[dict[str, Any]]
     coverage: Mapped[float]
-    state: Mapped[str] = mapped_column(String(16), default="queued")
-    """queued, running, scored or failed."""
+    state: Mapped[str] = mapped_column(String(16), default=states.QUEUED)
+    """One of `core.states.STATES`."""
     stage: Mapped[str] = mapped_column(String(120), default="waiting for a worker")
     progress: Mapped[float] = mapped_column(default=0.0)
     reason: Mapped[str | None] = mapped_column(Text)
@@ -62,6 +66,26 @@ class Submission(Base):
     withdrawn_at: Mapped[datetime | None]
 
     system: Mapped[System] = relationship()
+
+    @hybrid_property
+    def published(self) -> bool:
+        """Its team shows it, whether or not it is scored yet."""
+        return self.published_at is not None and self.withdrawn_at is None
+
+    @published.inplace.expression
+    @classmethod
+    def _published(cls) -> ColumnElement[bool]:
+        return and_(cls.published_at.is_not(None), cls.withdrawn_at.is_(None))
+
+    @hybrid_property
+    def on_board(self) -> bool:
+        """Everybody may see it: published, not withdrawn and evaluated. The board itself shows each system's latest."""
+        return self.published and self.evaluation_id is not None
+
+    @on_board.inplace.expression
+    @classmethod
+    def _on_board(cls) -> ColumnElement[bool]:
+        return and_(cls.published, cls.evaluation_id.is_not(None))
 
 
 class PredictionRow(Base):

@@ -19,18 +19,15 @@ QUIET: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibil
 
 # The query of what is shown goes to the address bar, and its name to the tab; plots are saved by the browser that drew
 # them.
-SCRIPT = (
-    """
+SCRIPT = """
 const sync = () => {
   const shown = element.querySelector('[data-query]');
   if (!shown) return;
   history.replaceState(null, '', shown.dataset.query || location.pathname);
-  if (shown.dataset.title) document.title = shown.dataset.title + ' · %s';
+  if (shown.dataset.title) document.title = shown.dataset.title + ' · AQA Leaderboard';
 };
 watch('value', sync);
 """
-    % SITE
-)
 
 
 # Plotly hangs itself on `window`; each figure is saved as it is drawn.

@@ -7,6 +7,7 @@ from apiflask.validators import Length, OneOf
 from marshmallow import EXCLUDE, RAISE
 
 from core.architectures import ARCHITECTURES
+from core.states import STATES
 from leaderboard import exports
 from server import results
 
@@ -82,6 +83,9 @@ class CardIn(Schema):
     uses_autoais = fields.Boolean(
         load_default=False, metadata={"description": "True if an AutoAIS model works inside the system."}
     )
+    size = fields.Float(
+        load_default=None, allow_none=True, metadata={"description": "Billions of parameters over all its models."}
+    )
     publish = fields.Boolean(load_default=False, metadata={"description": "Show it on the board once it is scored."})
 
 
@@ -110,16 +114,20 @@ class EntryOut(Schema):
     description = fields.String(required=True)
     links = fields.List(fields.String(), required=True)
     uses_autoais = fields.Boolean(required=True)
+    size = fields.Float(allow_none=True, required=True, metadata={"description": "Billions of parameters, if said."})
     version = fields.Integer(required=True)
     digest = fields.String(required=True)
     coverage = fields.Float(required=True)
-    state = fields.String(required=True, validate=OneOf(["queued", "running", "scored", "failed"]))
+    state = fields.String(required=True, validate=OneOf(STATES))
     stage = fields.String(required=True)
     progress = fields.Float(required=True, metadata={"description": "0 to 1."})
     queue_position = fields.Integer(
         allow_none=True, required=True, metadata={"description": "Jobs that stand before it; null once it runs."}
     )
     reason = fields.String(allow_none=True, required=True)
+    retry_at = fields.AwareDateTime(
+        allow_none=True, required=True, metadata={"description": "When it is tried again after a failure, if it waits."}
+    )
     source = fields.String(
         allow_none=True, required=True, metadata={"description": "Where its file was fetched from; its team's to see."}
     )

@@ -47,6 +47,7 @@ def run(
     seed: Annotated[int, typer.Option(min=0, help="For whatever is drawn.")] = 0,
     supervision: Annotated[str, typer.Option(help="What the model learned from.")] = "",
     description: Annotated[str, typer.Option(help="What the system does.")] = "",
+    size: Annotated[float | None, typer.Option(help="Billions of parameters.")] = None,
     publish: Annotated[bool, typer.Option("--publish", help="Show it on the board once it is scored.")] = False,
     url: Annotated[str, typer.Option(envvar="AQA_URL", help="The service; without it, the local database.")] = "",
     token: Annotated[str, typer.Option(envvar="AQA_TOKEN", help="The team's token at the service.")] = "",
@@ -57,7 +58,7 @@ def run(
     from server.cli.console import print_json, stdout
     from submissions.intake import SystemCard
 
-    card, numbers = SystemCard(system, architecture, supervision, description), _numbers(decoding or [])
+    card, numbers = SystemCard(system, architecture, supervision, description, size=size), _numbers(decoding or [])
     if url:
         from server.client import Client
 

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from core import states
 from core.records import Interval, Score
 from server.cli.console import stderr, table
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _METHODS = {"bca": "BCa", "percentile": "percentile", "wilson": "Wilson", "none": "–"}
 _ROWS = 5
-_STATES = {"queued": "yellow", "running": "cyan", "scored": "green", "failed": "red"}
+_STATES = {states.QUEUED: "yellow", states.RUNNING: "cyan", states.SCORED: "green", states.FAILED: "red"}
 
 
 def accepted_report(accepted: Accepted) -> Accepted:
@@ -85,7 +86,7 @@ def print_stored_scores(found: Mapping[str, Any], console: Console) -> None:
 def print_entry(entry: Mapping[str, Any], console: Console) -> None:
     """What a submission is and where it stands."""
     state = entry["state"]
-    stage = f", {entry['stage']}" if state in ("queued", "running") else ""
+    stage = f", {entry['stage']}" if state not in states.FINISHED else ""
     place = entry["queue_position"]
     waiting = "" if place is None else " (next)" if place == 0 else f" ({place:,} before it)"
     shown = Table(box=None, show_header=False, pad_edge=False)

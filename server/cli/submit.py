@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from core import states
+
 if TYPE_CHECKING:
     from server.cli.doors import Door
 
@@ -32,6 +34,7 @@ def submit(
     description: Annotated[str, typer.Option(help="What the system does.")] = "",
     link: Annotated[list[str] | None, typer.Option(help="A web address about it; repeatable.")] = None,
     uses_autoais: Annotated[bool, typer.Option("--uses-autoais", help="An AutoAIS model works inside it.")] = False,
+    size: Annotated[float | None, typer.Option(help="Billions of parameters over all its models.")] = None,
     publish: Annotated[bool, typer.Option("--publish", help="Show it on the board once it is scored.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Follow it until it is scored.")] = False,
     url: Url = "",
@@ -43,7 +46,7 @@ def submit(
     from server.cli.doors import door
     from submissions.intake import SystemCard
 
-    card = SystemCard(system, architecture, supervision, description, tuple(link or ()), uses_autoais)
+    card = SystemCard(system, architecture, supervision, description, tuple(link or ()), uses_autoais, size)
     card.check()
     way = door(url, token, team)
     if url and _left_to_the_service(file):
@@ -56,7 +59,7 @@ def submit(
     if wait:
         entry = _follow(way, entry)
     _show(way, entry, as_json, url)
-    if wait and entry["state"] == "failed":
+    if wait and entry["state"] == states.FAILED:
         raise typer.Exit(1)
 
 
@@ -107,7 +110,7 @@ def _follow(way: Door, entry: dict[str, Any]) -> dict[str, Any]:
     from server.cli.console import progress
 
     with progress("Scoring") as tell:
-        while entry["state"] not in ("scored", "failed"):
+        while entry["state"] not in states.FINISHED:
             tell(round(100 * entry["progress"]), 100)
             way.wait()
             entry = way.status(entry["id"])
@@ -118,13 +121,13 @@ def _show(way: Door, entry: dict[str, Any], as_json: bool, url: str) -> None:
     from server.cli.console import print_json, stdout
     from server.cli.report import print_entry, print_stored_scores
 
-    scores = way.scores(entry["id"]) if entry["state"] == "scored" else None
+    scores = way.scores(entry["id"]) if entry["state"] == states.SCORED else None
     if as_json:
         print_json(entry | {"scores": scores})
         return
     print_entry(entry, stdout())
     if scores is not None:
         print_stored_scores(scores, stdout())
-    elif entry["state"] != "failed":
+    elif entry["state"] != states.FAILED:
         where = f" --url {url}" if url else ""
         stdout().print(f"\nFollow it: aqa status {entry['id']}{where}", markup=False, soft_wrap=True)

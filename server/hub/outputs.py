@@ -10,6 +10,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from core import states
+from core.blob_keeping import ensure_all
 from core.queue import Claim, Queue
 from core.tables import Repo, RepoCommit, Submission
 from server.bootstrap import Services
@@ -41,7 +43,7 @@ def give(services: Services, claim: Claim) -> None:
             if _newest(session, source, submission):
                 contents[REPORT] = keep(services.blobs, _json(_report(session, submission, source)))
                 summary = "Add scores" if SCORES in contents else "Say why there are no scores"
-                _put(session, source.repo_id, contents, Message(_SERVICE, summary, "", True, submission.id))
+                _put(services, session, source.repo_id, contents, Message(_SERVICE, summary, "", True, submission.id))
         services.queue.finish(session, claim)
 
 
@@ -52,20 +54,21 @@ def given_up(services: Services, session: Session, subject: str, reason: str) ->
 def put_report(services: Services, session: Session, repo_id: int, commit: str, document: dict[str, Any]) -> None:
     """Commit a report alone: outputs of earlier predictions do not stay beside it."""
     contents = {REPORT: keep(services.blobs, _json(document))}
-    _put(session, repo_id, contents, Message(_SERVICE, f"Say why {commit[:7]} was refused", "", True))
+    _put(services, session, repo_id, contents, Message(_SERVICE, f"Say why {commit[:7]} was refused", "", True))
 
 
-def _put(session: Session, repo_id: int, contents: dict[str, Content], message: Message) -> None:
+def _put(services: Services, session: Session, repo_id: int, contents: dict[str, Content], message: Message) -> None:
     there = store.tree(session, repo_id, store.head(session, repo_id).seq)
     changes = [Change(path, contents.get(path)) for path in OUTPUTS if path in contents or path in there]
     store.commit(session, repo_id, changes, message)
+    ensure_all(session, services.blobs, [content.blob for content in contents.values()])
 
 
 def _contents(services: Services, submission: Submission) -> dict[str, Content]:
     """`scores.json` and `examples.parquet` as `aqa score` writes them; empty where there are no scores."""
     from scorer.outputs import Source, from_stored, write_all
 
-    if submission.evaluation_id is None or submission.state == "failed":
+    if submission.evaluation_id is None or submission.state == states.FAILED:
         return {}
     outputs = from_stored(services.database, services.benchmarks, submission.id)
     source = Source(submission.file_name, submission.file_blob, services.blobs.size(submission.file_blob), "")
@@ -75,6 +78,8 @@ def _contents(services: Services, submission: Submission) -> dict[str, Content]:
 
 
 def _report(session: Session, submission: Submission, source: RepoCommit) -> dict[str, Any]:
+    from scorer.outputs import in_order
+
     current = session.get_one(Submission, submission.id)
     failed = {"code": "failed", "message": current.reason or "", "hint": "Send the predictions again."}
     return {
@@ -86,8 +91,8 @@ def _report(session: Session, submission: Submission, source: RepoCommit) -> dic
         "commit": source.oid,
         "file": current.file_name,
         "state": current.state,
-        "error": failed if current.state == "failed" else None,
-        **{key: value for key, value in current.report.items() if key != "accepted"},
+        "error": failed if current.state == states.FAILED else None,
+        **{key: value for key, value in in_order(current.report).items() if key != "accepted"},
     }
 
 

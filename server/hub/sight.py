@@ -112,12 +112,7 @@ def _shown(session: Session, repo: Repo) -> tuple[Shown, ...]:
     rows = session.execute(
         select(RepoCommit, Submission.id, Submission.file_blob)
         .join(Submission, Submission.id == RepoCommit.submission_id)
-        .where(
-            RepoCommit.repo_id == repo.id,
-            Submission.published_at.is_not(None),
-            Submission.withdrawn_at.is_(None),
-            Submission.evaluation_id.is_not(None),
-        )
+        .where(RepoCommit.repo_id == repo.id, Submission.on_board)
         .order_by(RepoCommit.seq)
     ).all()
     sources = {submission: commit.seq for commit, submission, _ in rows if not commit.by_service}

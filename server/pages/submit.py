@@ -68,7 +68,7 @@ def _validated(benchmark: str, brought: dict[str, Any]) -> tuple[Accepted, str]:
 
 
 def _sent() -> dict[str, Any]:
-    texts = ("benchmark", "system", "architecture", "supervision", "description", "reference")
+    texts = ("benchmark", "system", "architecture", "supervision", "description", "reference", "size")
     return {name: request.form.get(name, "") for name in texts} | {
         "links": request.form.getlist("links"),
         "uses_autoais": "uses_autoais" in request.form,

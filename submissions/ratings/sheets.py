@@ -57,11 +57,7 @@ def published(session: Session, benchmark_id: str) -> list[str]:
     """The latest version on the board of each system."""
     query = (
         select(Submission.system_id, Submission.id)
-        .where(
-            Submission.benchmark_id == benchmark_id,
-            Submission.published_at.is_not(None),
-            Submission.withdrawn_at.is_(None),
-        )
+        .where(Submission.benchmark_id == benchmark_id, Submission.on_board)
         .order_by(Submission.version)
     )
     return sorted(dict(session.execute(query).all()).values())

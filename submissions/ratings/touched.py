@@ -10,10 +10,12 @@ from typing import NamedTuple
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from core import states
 from core.queue import Queue
 from core.records import Label
 from core.tables import BenchmarkRow, Job, PredictionRow, QuestionRow, RatingRow, Submission
 from core.text import near_key, triple_key
+from submissions import rescoring
 from submissions.kinds import EVALUATE, EVALUATE_RELEASED, priority_of
 from submissions.labels import labels_of, near_labels_of
 
@@ -90,7 +92,7 @@ def held_triples(session: Session, benchmark_id: str, keys: Iterable[Key]) -> It
             .join(Submission, Submission.id == PredictionRow.submission_id)
             .where(
                 Submission.benchmark_id == benchmark_id,
-                Submission.state != "failed",
+                Submission.state != states.FAILED,
                 PredictionRow.position.in_(positions[start : start + _LOOKUP]),
                 PredictionRow.passage_id.is_not(None),
             )
@@ -134,6 +136,7 @@ def _queue_evaluations(session: Session, queue: Queue, submissions: Sequence[str
     """A job each, unless one waits already; that one is locked, so that it cannot start on the old labels."""
     rows = _rows(session, submissions)
     for submission in submissions:
+        rescoring.labels_moved(session, queue, submission)
         waiting = session.scalars(
             select(Job)
             .where(Job.kind.in_((EVALUATE, EVALUATE_RELEASED)), Job.subject == submission, Job.state == "queued")
@@ -144,7 +147,7 @@ def _queue_evaluations(session: Session, queue: Queue, submissions: Sequence[str
             session.execute(
                 update(Submission)
                 .where(Submission.id == submission)
-                .values(state="queued", stage="waiting: human ratings have changed", progress=0.0)
+                .values(state=states.QUEUED, stage="waiting: human ratings have changed", progress=0.0)
             )
 
 

@@ -23,6 +23,7 @@ _KINDS: dict[str, Any] = {
     "description": str,
     "links": list,
     "uses_autoais": bool,
+    "size": (int, float),
     "publish": bool,
 }
 
@@ -80,8 +81,10 @@ def _mapping(data: bytes, file: str) -> dict[Any, Any]:
 
 def _entering(found: Mapping[Any, Any], file: str, name: str) -> Entering:
     for key, value in found.items():
-        if not isinstance(value, _KINDS[key]) or (key == "links" and not all(isinstance(v, str) for v in value)):
-            kind = {str: "a text", list: "a list of web addresses", bool: "true or false"}[_KINDS[key]]
+        if not _is(value, _KINDS[key]) or (key == "links" and not all(isinstance(v, str) for v in value)):
+            kind = {str: "a text", list: "a list of web addresses", bool: "true or false"}.get(
+                _KINDS[key], "a number of billions of parameters"
+            )
             raise InvalidInput(f"In {file}, {key} is not {kind}.", f"Write {key} as {kind}, in quotes if need be.")
     if not found.get("benchmark"):
         raise InvalidInput(f"{file} names no benchmark.", "Add a line like: benchmark: nq-open")
@@ -92,5 +95,11 @@ def _entering(found: Mapping[Any, Any], file: str, name: str) -> Entering:
         found.get("description", "").strip(),
         tuple(found.get("links", ())),
         found.get("uses_autoais", False),
+        found.get("size"),
     )
     return Entering(found["benchmark"], card, found.get("publish", False))
+
+
+def _is(value: object, kind: Any) -> bool:
+    """YAML's true and false are whole numbers to Python, but no size."""
+    return isinstance(value, kind) and not (isinstance(value, bool) and kind is not bool)
