@@ -66,6 +66,8 @@ class Entry:
     description: str
     links: tuple[str, ...]
     uses_autoais: bool
+    size: float | None
+    """Billions of parameters, where its team said."""
     reference: bool
     submission: str
     version: int
