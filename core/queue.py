@@ -17,8 +17,12 @@ from core.tables.base import utc_now
 
 log = logging.getLogger("aqa.queue")
 QUEUES = ("cpu", "gpu")
-SMALL, LARGE, MODEL = 0, 5, 10
-"""Priorities, the lowest first: small files, large files and their parts, runs of models."""
+SMALL, LARGE, RESCORE, MODEL = 0, 5, 8, 10
+"""Priorities, the lowest first: small files, large files and their parts, scoring anew, runs of models."""
+STATES = ("queued", "running", "done", "failed", "cancelled")
+OPEN, RETRIABLE = ("queued", "running"), ("failed", "cancelled")
+"""What can be cancelled, and what can be retried."""
+CANCELLED = "Cancelled by a maintainer."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,11 @@ class Queue:
         self._attempts = attempts
         self._announce = announce
         self._clock = clock
+
+    @property
+    def attempts(self) -> int:
+        """How often a job is tried before it ends as failed."""
+        return self._attempts
 
     @property
     def lease_seconds(self) -> float:
@@ -127,6 +136,15 @@ class Queue:
         due = or_(Job.not_before <= now, Job.created_at > now)
         return or_((Job.state == "queued") & due, (Job.state == "running") & self._expired(now))
 
+    def hold(self, session: Session, claim: Claim) -> None:
+        """Lock the job until the transaction ends, so that what it says of its subject is still its to say.
+
+        Raises `LeaseLost` where it is not: taken over, or cancelled.
+        """
+        mine = (Job.id == claim.id, Job.fence == claim.fence, Job.state == "running")
+        if session.scalar(select(Job.id).where(*mine).with_for_update()) is None:
+            raise _lost(claim)
+
     def heartbeat(self, claim: Claim) -> None:
         """Extend the lease. Raises `LeaseLost` if the job is no longer this worker's."""
         now = self._clock()
@@ -172,15 +190,26 @@ class Queue:
         return [Ended(job.kind, job.subject, job.reason or "") for job in dead]
 
     def retry(self, session: Session, job_id: int) -> Job:
-        """Queue a failed job again with fresh attempts. Raises `NotFound` or `Conflict`."""
-        job = session.get(Job, job_id, with_for_update=True)
-        if job is None:
-            raise NotFound(f"There is no job {job_id}.")
-        if job.state != "failed":
-            raise Conflict(f"Job {job_id} is {job.state}; only failed jobs can be retried.")
+        """Queue a failed or cancelled job again with fresh attempts. Raises `NotFound` or `Conflict`."""
+        job = found(session, job_id, lock=True)
+        if job.state not in RETRIABLE:
+            raise Conflict(f"Job {job_id} is {job.state}; only failed and cancelled jobs can be retried.")
         job.state, job.attempt, job.finished_at = "queued", 0, None
         job.not_before = job.announced_at = self._clock()
         self._announce_after(session, job)
+        return job
+
+    def cancel(self, session: Session, job_id: int, reason: str) -> Job:
+        """End a job that waits or runs; a worker that has it in hand can no longer finish it.
+
+        Raises `NotFound` or `Conflict`.
+        """
+        job = found(session, job_id, lock=True)
+        if job.state not in OPEN:
+            raise Conflict(f"Job {job_id} is {job.state}; only jobs that wait or run can be cancelled.")
+        job.state, job.finished_at, job.lease_until = "cancelled", self._clock(), None
+        job.fence += 1
+        job.reason = reason
         return job
 
     def position(self, session: Session, subject: str) -> int | None:
@@ -213,7 +242,19 @@ class Queue:
             .execution_options(synchronize_session=False)
         )
         if changed.rowcount != 1:  # type: ignore[attr-defined]
-            raise LeaseLost(f"Job {claim.id} was taken over by another worker.")
+            raise _lost(claim)
+
+
+def found(session: Session, job_id: int, *, lock: bool = False) -> Job:
+    """A job; locked, nobody else changes it until the transaction ends. Raises `NotFound`."""
+    job = session.get(Job, job_id, with_for_update=lock or None) if 0 < job_id < 2**31 else None
+    if job is None:
+        raise NotFound(f"There is no job {job_id}.")
+    return job
+
+
+def _lost(claim: Claim) -> LeaseLost:
+    return LeaseLost(f"Job {claim.id} is no longer this worker's: it was taken over or cancelled.")
 
 
 def checked(queue: str) -> str:

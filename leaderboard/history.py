@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from core.tables import EvaluationRow, Submission
+from core.tables import ShownEvaluation, Submission
 from leaderboard.board import assemble
 from leaderboard.entries import read_versions
 from leaderboard.records import Board, Entry, Row
@@ -33,13 +33,17 @@ def days(session: Session, benchmark_id: str) -> list[date]:
     moments = [
         *session.scalars(select(Submission.published_at).where(of_benchmark, Submission.published_at.is_not(None))),
         *session.scalars(select(Submission.withdrawn_at).where(of_benchmark, Submission.withdrawn_at.is_not(None))),
-        *session.scalars(select(EvaluationRow.created_at).where(EvaluationRow.benchmark_id == benchmark_id)),
+        *session.scalars(
+            select(ShownEvaluation.since)
+            .join(Submission, Submission.id == ShownEvaluation.submission_id)
+            .where(of_benchmark)
+        ),
     ]
     return sorted({moment.date() for moment in moments if moment is not None}, reverse=True)
 
 
 def board_on(session: Session, benchmark_id: str, day: date, rank_by: str | None = None) -> Board:
-    """The board at the end of a day (UTC): versions public then, by their newest evaluation of then.
+    """The board at the end of a day (UTC): versions public then, by the evaluation shown then.
 
     A version that was withdrawn and published again counts from its last publication on. Raises as
     `leaderboard.board.rows`.
@@ -87,15 +91,12 @@ def _note(before: Row | None, after: Row | None) -> str:
 
 
 def _evaluations(session: Session, benchmark_id: str, submissions: Sequence[str], end: datetime) -> dict[str, int]:
-    """Submission → its content's newest evaluation made before `end`."""
+    """Submission → the evaluation whose scores it had at `end`."""
     query = (
-        select(Submission.id, EvaluationRow.id)
-        .join(EvaluationRow, EvaluationRow.digest == Submission.digest)
-        .where(
-            Submission.benchmark_id == benchmark_id, EvaluationRow.benchmark_id == benchmark_id,
-            EvaluationRow.created_at < end,
-        )
-        .order_by(EvaluationRow.created_at, EvaluationRow.id)
-    )  # fmt: skip
+        select(ShownEvaluation.submission_id, ShownEvaluation.evaluation_id)
+        .join(Submission, Submission.id == ShownEvaluation.submission_id)
+        .where(Submission.benchmark_id == benchmark_id, ShownEvaluation.since < end)
+        .order_by(ShownEvaluation.since, ShownEvaluation.id)
+    )
     wanted = set(submissions)
     return {submission: evaluation for submission, evaluation in session.execute(query) if submission in wanted}

@@ -9,6 +9,7 @@ from typing import Any
 
 from leaderboard.records import JudgeName
 from scorer import judges
+from scorer.signature import without_labels
 
 # Judges whose modules bring a model's libraries, which a web process may lack: title and the number's name.
 _MODELS = {
@@ -19,7 +20,7 @@ _MODELS = {
 
 def recipe_of(signature: str) -> str:
     """A signature without the labels used: scores that agree in it may share a ranked column."""
-    return "|".join(part for part in signature.split("|") if not part.startswith("labels:"))
+    return without_labels(signature)
 
 
 def columns_of(recipes: Mapping[int, str]) -> list[str]:

@@ -34,6 +34,7 @@ class Services:
     intake: Intake
     wake: threading.Event = field(default_factory=threading.Event)
     """Set when a job was announced, so that an embedded worker need not wait for its next look."""
+    _other: tuple[str, Scorer] | None = None
 
     @cached_property
     def scorer(self) -> Scorer:
@@ -44,6 +45,17 @@ class Services:
     def released_scorer(self) -> Scorer:
         """The scorer under the paper's released judgments."""
         return self.scorer_with(judges.load("released"))
+
+    def scorer_for(self, spec: str) -> Scorer:
+        """The scorer under the judge of a spec; besides the two above, the last one is kept."""
+        if spec == self.settings.judge:
+            return self.scorer
+        if spec == self.released_scorer.judge.key:
+            return self.released_scorer
+        if self._other is None or self._other[0] != spec:
+            self._other = None  # first let go of the one before: two models may not fit
+            self._other = (spec, self.scorer_with(judges.load(spec)))
+        return self._other[1]
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -88,7 +100,9 @@ def build(settings: Settings) -> Services:
     """Wire the services; touches neither the network nor the database."""
     settings.data_path.mkdir(parents=True, exist_ok=True)
     database = Database(settings.resolved_database_url, Pool.from_settings(settings))
-    blobs = open_blobs(settings.blobs, settings.data_path / "blobs", settings.s3_endpoint)
+    blobs = open_blobs(
+        settings.blobs, settings.data_path / "blobs", settings.s3_endpoint, settings.s3_public_endpoint
+    )
     benchmarks = Benchmarks(database, settings.data_path)
     wake = threading.Event()
     announcer = Announcer(settings.broker_url) if settings.broker_url else None

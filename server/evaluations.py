@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterator
-
-from sqlalchemy import case, func, select, update
+from sqlalchemy import case, select, update
 from sqlalchemy.orm import Session
 
+from core import states
 from core.audit import record
-from core.queue import LARGE, SMALL, Claim
-from core.tables import EvaluationRow, Job, Submission
-from scorer.evaluate import Scorer
+from core.errors import Conflict
+from core.queue import CANCELLED, LARGE, SMALL, Claim
+from core.tables import BenchmarkRow, EvaluationRow, Submission
 from scorer.judges import released
-from server import webhooks
+from scorer.stored import show
+from server import fanout, webhooks
 from server.bootstrap import Services
 from server.hub import outputs
 from submissions.kinds import EVALUATE
 
 CHUNK, FINISH = "judge-chunk", "finish-evaluation"
 """Kinds of jobs. A chunk's subject is `submission:first:last`, two pair hashes; its parent is the job it came from."""
+RELEASED = "released"
+
+
+class _JudgeMoved(Exception):
+    """Another judge was promoted while this one scored."""
 
 
 def evaluate(services: Services, claim: Claim) -> None:
@@ -28,53 +31,54 @@ def evaluate(services: Services, claim: Claim) -> None:
 
     What was scored with the paper's released judgments stays so when its labels change.
     """
-    with services.database.reading() as session:
-        judge = session.scalar(
-            select(EvaluationRow.judge)
-            .join(Submission, Submission.evaluation_id == EvaluationRow.id)
-            .where(Submission.id == claim.subject)
-        )
-    if judge == released.SIGNATURE:
-        _score(services, claim, services.released_scorer)
-    elif not _split(services, claim):
-        _score(services, claim, services.scorer)
+    judge = _judge(services, claim.subject)
+    if judge == RELEASED or not _split(services, claim, judge):
+        _score_as_due(services, claim)
 
 
 def evaluate_released(services: Services, claim: Claim) -> None:
     """Score a system of the paper's release with the released judgments."""
-    _score(services, claim, services.released_scorer)
+    _score(services, claim, RELEASED, fixed=True)
 
 
 def finish(services: Services, claim: Claim) -> None:
     """Score a submission whose chunks are judged; a pair that is missing all the same is judged here."""
-    _score(services, claim, services.scorer)
+    _score_as_due(services, claim)
 
 
 def failed(services: Services, session: Session, subject: str, reason: str) -> None:
     """Tell a submission that its evaluation ended without scores; scores of an earlier evaluation stay."""
-    state = case((Submission.evaluation_id.is_(None), "failed"), else_="scored")
+    state = case((Submission.evaluation_id.is_(None), states.FAILED), else_=states.SCORED)
     session.execute(update(Submission).where(Submission.id == subject).values(state=state, stage=state, reason=reason))
-    if session.scalar(select(Submission.state).where(Submission.id == subject)) == "failed":
+    if session.scalar(select(Submission.state).where(Submission.id == subject)) == states.FAILED:
         record(session, "submission.failed", subject)
         webhooks.tell(session, services.queue, subject, webhooks.FAILED)
     outputs.queue_outputs(session, services.queue, subject)
 
 
+def again(services: Services, session: Session, subject: str) -> None:
+    """A job of the submission was queued again. Raises `Conflict` where the submission is gone."""
+    submission = session.get(Submission, subject.split(":")[0], with_for_update=True)
+    if submission is None:
+        raise Conflict("The submission is gone, so there is nothing to do again.")
+    submission.state, submission.stage, submission.progress = states.QUEUED, "waiting for a worker", 0.0
+    submission.reason = None
+
+
 def judge_chunk(services: Services, claim: Claim) -> None:
     """Judge the pairs between two hashes; the last chunk to end queues the finisher, once."""
-    submission_id, first, last = claim.subject.split(":")
-    services.scorer.judge_between(submission_id, bytes.fromhex(first), bytes.fromhex(last))
+    submission_id = claim.subject.split(":")[0]
+    fanout.judge(services, claim, services.scorer_for(_judge(services, submission_id)), submission_id)
     with services.database.transaction() as session:
+        services.queue.finish(session, claim)
         # Chunks that end at the same time take turns here, so that exactly one of them finds all others done.
         session.get(Submission, submission_id, with_for_update=True)
-        services.queue.finish(session, claim)
-        states = _siblings(session, session.get_one(Job, claim.id).parent)
-        done, total = states["done"], states.total()
+        done, total = fanout.ended(session, claim)
         if done == total:
             services.queue.add(session, FINISH, submission_id, priority=SMALL)
         session.execute(
             update(Submission)
-            .where(Submission.id == submission_id, Submission.state == "running")
+            .where(Submission.id == submission_id, Submission.state == states.RUNNING)
             .values(stage=f"judging: {done:,} of {total:,} chunks", progress=done / total)
         )
 
@@ -85,74 +89,81 @@ def chunk_failed(services: Services, session: Session, subject: str, reason: str
     Retried by hand, the chunk completes the evaluation after all.
     """
     submission = session.get(Submission, subject.split(":")[0], with_for_update=True)
-    if submission is not None and submission.state in ("queued", "running"):
+    if submission is not None and submission.state not in states.FINISHED:
         session.flush()
-        failed(services, session, submission.id, f"A part of the judging failed: {reason}")
+        told = reason if reason == CANCELLED else f"A part of the judging failed: {reason}"
+        failed(services, session, submission.id, told)
 
 
-def _split(services: Services, claim: Claim) -> bool:
+def _judge(services: Services, submission_id: str) -> str:
+    """The spec of the judge that a submission is due to be scored by."""
+    with services.database.reading() as session:
+        return _due(services, session, submission_id)
+
+
+def _due(services: Services, session: Session, submission_id: str) -> str:
+    query = (
+        select(BenchmarkRow.judge, EvaluationRow.judge)
+        .join(Submission, Submission.benchmark_id == BenchmarkRow.id)
+        .outerjoin(EvaluationRow, EvaluationRow.id == Submission.evaluation_id)
+        .where(Submission.id == submission_id)
+    )
+    promoted, before = session.execute(query).first() or (None, None)
+    return RELEASED if before == released.SIGNATURE else promoted or services.settings.judge
+
+
+def _split(services: Services, claim: Claim, judge: str) -> bool:
     """End the job by queueing chunks in its place where that is due; False where the job is to be done here."""
-    settings = services.settings
-    missing = services.scorer.missing(claim.subject)
-    elsewhere = settings.judge_queue != "cpu"
-    if not missing or not (elsewhere or 0 < settings.fanout_pairs < len(missing)):
+    missing = fanout.due(services, services.scorer_for(judge), claim.subject)
+    if not missing:
         return False
     with services.database.transaction() as session:
-        session.get(Submission, claim.subject, with_for_update=True)
         services.queue.finish(session, claim)
-        if _under_way(session, claim.subject):
+        session.get(Submission, claim.subject, with_for_update=True)
+        if fanout.under_way(session, EVALUATE, claim.subject):
             return True  # the finisher of those chunks sees the newest labels
-        chunks = list(_ranges(missing, settings.fanout_pairs or len(missing)))
-        for first, last in chunks:
-            subject = f"{claim.subject}:{first.hex()}:{last.hex()}"
-            services.queue.add(session, CHUNK, subject, settings.judge_queue, LARGE, claim.id)
+        total = fanout.queue_chunks(services, session, claim, CHUNK, missing, LARGE)
         session.execute(
             update(Submission)
             .where(Submission.id == claim.subject)
-            .values(state="running", stage=f"judging: 0 of {len(chunks):,} chunks", progress=0.0)
+            .values(state=states.RUNNING, stage=f"judging: 0 of {total:,} chunks", progress=0.0)
         )
     return True
 
 
-def _ranges(keys: list[bytes], size: int) -> Iterator[tuple[bytes, bytes]]:
-    """First and last key of as few parts of at most `size` sorted keys as there can be, all about as long."""
-    parts = math.ceil(len(keys) / size)
-    for part in range(parts):
-        mine = keys[part * len(keys) // parts : (part + 1) * len(keys) // parts]
-        yield mine[0], mine[-1]
+def _score_as_due(services: Services, claim: Claim) -> None:
+    """Score by the judge that is due when the scores are stored; a promotion in between has it done again."""
+    while True:
+        try:
+            return _score(services, claim, _judge(services, claim.subject))
+        except _JudgeMoved:
+            continue
 
 
-def _siblings(session: Session, parent: int | None) -> Counter[str]:
-    rows = session.execute(select(Job.state, func.count()).where(Job.parent == parent).group_by(Job.state))
-    return Counter(dict(rows.all()))
-
-
-def _under_way(session: Session, submission_id: str) -> bool:
-    """True where chunks of an earlier job are open and none of them failed, so that a finisher is sure to come."""
-    parents = select(Job.id).where(Job.subject == submission_id, Job.kind == EVALUATE)
-    newest = session.scalar(select(func.max(Job.parent)).where(Job.parent.in_(parents)))
-    states = _siblings(session, newest) if newest is not None else Counter[str]()
-    return bool(states["queued"] + states["running"]) and not states["failed"] + states["cancelled"]
-
-
-def _score(services: Services, claim: Claim, scorer: Scorer) -> None:
+def _score(services: Services, claim: Claim, judge: str, *, fixed: bool = False) -> None:
     with services.database.reading() as session:
         first = session.get_one(Submission, claim.subject).evaluation_id is None
-    _tell(services, claim.subject, state="running", stage="reading the predictions", progress=0.0)
+    _tell(services, claim, stage="reading the predictions", progress=0.0)
 
     def progress(done: int, total: int) -> None:
         stage = f"judging: {done:,} of {total:,} pairs" if done < total else "computing metrics and intervals"
-        _tell(services, claim.subject, state="running", stage=stage, progress=done / total if total else 1.0)
+        _tell(services, claim, stage=stage, progress=done / total if total else 1.0)
 
-    def end(session: Session) -> None:
+    def keep(session: Session, evaluation_id: int) -> None:
+        # The benchmark is locked by now, so that no judge is promoted between this look and the commit.
+        if not fixed and _due(services, session, claim.subject) != judge:
+            raise _JudgeMoved
         services.queue.finish(session, claim)
+        show(session, claim.subject, evaluation_id)
         if first:
             webhooks.tell(session, services.queue, claim.subject, webhooks.SCORED)
         outputs.queue_outputs(session, services.queue, claim.subject)
 
-    scorer.evaluate(claim.subject, end, progress)
+    services.scorer_for(judge).evaluate(claim.subject, keep, progress)
 
 
-def _tell(services: Services, submission_id: str, **values: object) -> None:
+def _tell(services: Services, claim: Claim, **values: object) -> None:
+    """Say how far it is, as long as it is this worker's to say."""
     with services.database.transaction() as session:
-        session.execute(update(Submission).where(Submission.id == submission_id).values(**values))
+        services.queue.hold(session, claim)
+        session.execute(update(Submission).where(Submission.id == claim.subject).values(state=states.RUNNING, **values))

@@ -95,6 +95,12 @@ def failed(services: Services, session: Session, subject: str, reason: str) -> N
     session.execute(update(WebhookDelivery).where(WebhookDelivery.id == int(subject)).values(**values))
 
 
+def again(services: Services, session: Session, subject: str) -> None:
+    """Its job was queued again."""
+    values = {"state": "queued", "finished_at": None}
+    session.execute(update(WebhookDelivery).where(WebhookDelivery.id == int(subject)).values(**values))
+
+
 def signature(secret: str, timestamp: int, body: bytes) -> str:
     """HMAC-SHA256 over `TIMESTAMP.BODY` with the webhook's secret, in hexadecimal."""
     return hmac.new(secret.encode(), f"{timestamp}.".encode() + body, hashlib.sha256).hexdigest()

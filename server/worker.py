@@ -68,7 +68,7 @@ class Worker:
             with self._heartbeats(claim), acting(SERVICE), about(claim.subject), reaching_hub(access):
                 JOBS[claim.kind](self._services, claim)
         except LeaseLost:
-            log.warning("job %s was taken over by another worker; this one's result was dropped", claim.id)
+            log.warning("job %s was taken over or cancelled; this worker's result was dropped", claim.id)
         except Exception as error:
             self._fail(claim, error)
         finally:
@@ -102,7 +102,7 @@ class Worker:
                 if self._services.queue.fail(session, claim, reason, retry=not final, after=delay):
                     FAILED[claim.kind](self._services, session, claim.subject, reason)
         except LeaseLost:
-            log.warning("job %s was taken over while it failed", claim.id)
+            log.warning("job %s was taken over or cancelled while it failed", claim.id)
 
     @contextmanager
     def _heartbeats(self, claim: Claim) -> Iterator[None]:

@@ -9,6 +9,8 @@ _SMALL_ROWS = 1_000
 EVALUATE = "evaluate"
 EVALUATE_RELEASED = "evaluate-released"
 """Scores a system of the paper's release with the released judgments."""
+RESCORE = "rescore"
+"""Scores a submission under another recipe, beside what is shown; its subject is `SUBMISSION@RESCORE`."""
 
 
 def priority_of(rows: int) -> int:

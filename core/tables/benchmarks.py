@@ -28,6 +28,8 @@ class BenchmarkRow(Base):
     synthetic: Mapped[bool] = mapped_column(default=False)
     track: Mapped[str] = mapped_column(String(16), default="qa", server_default="qa")
     """A key of `core.tracks.TRACKS`."""
+    judge: Mapped[str | None] = mapped_column(String(300))
+    """The spec of the judge that a rescore promoted; None for the setting's."""
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.errors import AqaError, Refused, Unavailable
-from core.queue import Claim
+from core.queue import RETRIABLE, Claim
 from core.tables import Job, Repo, RepoCommit, RepoEntry, Submission, SubmissionSource
 from server.bootstrap import Services
 from server.hub.landing import TAKE
@@ -69,8 +69,11 @@ def say(services: Services, claim: Claim) -> None:
     pushed = _pushed(services, int(repo_id), int(seq))
     with services.database.transaction() as session:
         if pushed is not None:
-            ended = select(Job.reason).where(Job.kind == TAKE, Job.subject == claim.subject, Job.state == "failed")
-            fault = AqaError(session.scalar(ended) or "It failed.", "Commit a changed system.yaml to try again.")
+            ended = select(Job.reason).where(Job.kind == TAKE, Job.subject == claim.subject, Job.state.in_(RETRIABLE))
+            fault = AqaError(
+                session.scalar(ended.order_by(Job.id.desc()).limit(1)) or "It failed.",
+                "Commit a changed system.yaml to try again.",
+            )
             put_report(services, session, pushed.repo.id, pushed.commit.oid, _refusal(services, pushed, None, fault))
         services.queue.finish(session, claim)
 

@@ -1,0 +1,161 @@
+"""A benchmark's board before and after scoring anew: every number, its difference, and how ranks moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from core.errors import InvalidInput
+from leaderboard.board import assemble
+from leaderboard.entries import read_entries
+from leaderboard.ranking import read_many
+from leaderboard.records import Board, Cell, Entry, Row
+from scorer.statistics.ranks import Rank
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One metric of one system; `changed` counts the questions whose value differs, among `n` that have both."""
+
+    before: float | None
+    after: float | None
+    difference: float | None
+    changed: int | None
+    n: int | None
+    signature_before: str
+    signature_after: str
+    reason: str | None
+    """Why a side has no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One system of the board; a rank is None where it has none."""
+
+    system_id: int
+    system: str
+    team: str
+    submission: str
+    version: int
+    ready: bool
+    metrics: Mapping[str, Change]
+    rank_before: Rank | None
+    rank_after: Rank | None
+    moved: str
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Both boards. `metrics` is key → title; `rank_by` names the metric whose ranks are told."""
+
+    benchmark: str
+    metrics: Mapping[str, str]
+    rank_by: str | None
+    lines: tuple[Line, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def side_by_side(
+    session: Session, benchmark_id: str, before: Mapping[str, int], after: Mapping[str, int], rank_by: str = ""
+) -> SideBySide:
+    """The systems on the board, their evaluations by submission before and after; `after` may lack some.
+
+    Ranks are by `rank_by`, a metric's key; by default the judged metric that the board ranks by, else what it ranks
+    by. Raises as `leaderboard.board.rows`.
+    """
+    entries = [
+        replace(e, evaluation_id=before.get(e.submission, e.evaluation_id)) for e in read_entries(session, benchmark_id)
+    ]
+    ready = [replace(e, evaluation_id=after[e.submission]) for e in entries if e.submission in after]
+    old, new = assemble(session, benchmark_id, entries), assemble(session, benchmark_id, ready)
+    titles = {column.metric: column.title for column in (*old.columns, *new.columns)}
+    if rank_by and rank_by not in titles:
+        raise InvalidInput(f"There is no metric {rank_by!r}.", f"Metrics: {', '.join(titles)}.")
+    chosen = rank_by or _judged(new)
+    old, new = _ranked(session, entries, old, chosen), _ranked(session, ready, new, chosen)
+    changed = _changed(session, entries, ready, list(titles))
+    now = {row.entry.system_id: row for row in new.rows}
+    lines = [_line(row, now.get(row.entry.system_id), old, new, titles, changed) for row in old.rows]
+    return SideBySide(benchmark_id, titles, chosen or old.rank_by, tuple(lines))
+
+
+def _line(
+    row: Row, other: Row | None, old: Board, new: Board, titles: Mapping[str, str],
+    changed: Mapping[tuple[int, str], tuple[int, int]],
+) -> Line:  # fmt: skip
+    entry, rank = row.entry, other.rank if other else None
+    metrics = {}
+    for key in titles:
+        after = _cell(new, other.metrics, key) if other else None
+        metrics[key] = _change(_cell(old, row.metrics, key), after, changed.get((entry.system_id, key)))
+    return Line(
+        entry.system_id, entry.system, entry.team, entry.submission, entry.version, other is not None, metrics,
+        row.rank, rank, _moved(row.rank, rank),
+    )  # fmt: skip
+
+
+def _ranked(session: Session, entries: Sequence[Entry], board: Board, metric: str | None) -> Board:
+    """The board ranked by a metric, where it has it."""
+    if not metric or board.rank_by == metric or board.column(metric) is None:
+        return board
+    return assemble(session, board.benchmark, entries, metric)
+
+
+def _judged(board: Board) -> str | None:
+    """The first metric that a judge stands behind and at least two systems have: its ranks are what may move."""
+    for column in board.columns:
+        if column.judge is not None and sum(row.metrics[column.key].value is not None for row in board.rows) > 1:
+            return column.metric
+    return None
+
+
+def _cell(board: Board, cells: Mapping[str, Cell], metric: str) -> Cell:
+    """The metric's number, in whichever of its columns it stands."""
+    own = [cells[column.key] for column in board.columns if column.metric == metric]
+    return next((cell for cell in own if cell.signature), own[0] if own else Cell(None, reason="Not measured."))
+
+
+def _change(before: Cell, after: Cell | None, changed: tuple[int, int] | None) -> Change:
+    differing, n = changed or (None, None)
+    if after is None:
+        return Change(before.value, None, None, None, None, before.signature, "", "Not scored anew yet.")
+    both = before.value is not None and after.value is not None
+    difference = after.value - before.value if both else None  # type: ignore[operator]
+    return Change(
+        before.value, after.value, difference, differing, n, before.signature, after.signature,
+        None if both else before.reason or after.reason,
+    )  # fmt: skip
+
+
+def _changed(
+    session: Session, entries: Sequence[Entry], ready: Sequence[Entry], metrics: Sequence[str]
+) -> dict[tuple[int, str], tuple[int, int]]:
+    """(system, metric) → questions whose value differs, and questions that have both."""
+    after = {entry.system_id: entry.evaluation_id for entry in ready}
+    pairs = {e.system_id: (e.evaluation_id, after[e.system_id]) for e in entries if e.system_id in after}
+    found: dict[tuple[int, str], tuple[int, int]] = {}
+    for metric in metrics:
+        values = read_many(session, sorted({each for pair in pairs.values() for each in pair}), metric)
+        for system_id, (old, new) in pairs.items():
+            if old in values and new in values and len(values[old]) == len(values[new]):
+                both = np.isfinite(values[old]) & np.isfinite(values[new])
+                differ = int((values[old][both] != values[new][both]).sum())
+                found[system_id, metric] = (differ, int(both.sum()))
+    return found
+
+
+def _moved(before: Rank | None, after: Rank | None) -> str:
+    if before is None or after is None:
+        return ""
+    if after.worst < before.best:
+        return "up"
+    if after.best > before.worst:
+        return "down"
+    return "" if before == after else "overlaps"

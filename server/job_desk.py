@@ -1,0 +1,184 @@
+"""Jobs as maintainers look after them: what there is, why it failed, trying it again and calling it off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.orm import Session
+
+from core import queue_care
+from core.audit import record
+from core.queue import CANCELLED, OPEN, RETRIABLE, STATES, found
+from core.tables import Job
+from core.tables.base import utc_now
+from server.bootstrap import Services
+from server.job_subjects import TITLES, About, about
+from server.jobs import AGAIN, FAILED, TOGETHER
+
+MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """One job with what it is about; times in UTC, ages in seconds."""
+
+    id: int
+    kind: str
+    title: str
+    subject: str
+    about: str
+    submission: str | None
+    queue: str
+    priority: int
+    state: str
+    attempt: int
+    attempts: int
+    parent: int | None
+    created_at: datetime
+    not_before: datetime
+    finished_at: datetime | None
+    age: float
+    """Since it was queued; of one that has ended, until then."""
+    worker: str | None
+    """Who has it in hand, or had it last."""
+    lease_until: datetime | None
+    heartbeat_at: datetime | None
+    reason: str | None
+    can_retry: bool
+    can_cancel: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which jobs; empty means any. `subject` may be a submission's id, which finds its parts too."""
+
+    kind: str = ""
+    state: str = ""
+    queue: str = ""
+    subject: str = ""
+
+    def conditions(self, *, state: bool = True) -> list[ColumnElement[bool]]:
+        """As the database reads it; without the state where it is to be counted."""
+        named = [(Job.kind, self.kind), (Job.queue, self.queue), *([(Job.state, self.state)] if state else [])]
+        conditions = [column == value for column, value in named if value]
+        if self.subject:
+            parts = (Job.subject.startswith(self.subject + mark, autoescape=True) for mark in ":@")
+            conditions.append(or_(Job.subject == self.subject, *parts))
+        return conditions
+
+
+def listed(
+    services: Services, session: Session, chosen: Chosen = Chosen(), *, before: int = 0, limit: int = 100
+) -> list[JobView]:
+    """The newest jobs first, those before an id where one is given."""
+    query = select(Job).where(*chosen.conditions())
+    if before:
+        query = query.where(Job.id < before)
+    rows = list(session.scalars(query.order_by(Job.id.desc()).limit(max(1, min(limit, MOST)))))
+    told = about(session, rows)
+    return [_view(job, told[job.id], services.queue.attempts) for job in rows]
+
+
+def counts(session: Session, chosen: Chosen = Chosen()) -> dict[str, int]:
+    """State → how many jobs are chosen, whatever state was."""
+    query = select(Job.state, func.count()).where(*chosen.conditions(state=False)).group_by(Job.state)
+    counted: dict[str, int] = dict(session.execute(query).all())
+    return {state: counted.get(state, 0) for state in STATES}
+
+
+def one(services: Services, job_id: int) -> JobView:
+    """A job. Raises `NotFound`."""
+    with services.database.reading() as session:
+        job = found(session, job_id)
+        return _view(job, about(session, [job])[job.id], services.queue.attempts)
+
+
+def retry(services: Services, job_id: int) -> JobView:
+    """Queue a failed or cancelled job again; parts of one evaluation go together. Raises `NotFound`, `Conflict`."""
+    with services.database.transaction() as session:
+        job = services.queue.retry(session, job_id)
+        for other in _together(session, job, RETRIABLE):
+            services.queue.retry(session, other)
+        job.reason = None
+        if job.kind in AGAIN:
+            AGAIN[job.kind](services, session, job.subject)
+        record(session, "job.retried", job.id, kind=job.kind, of=job.subject)
+    return one(services, job_id)
+
+
+def cancel(services: Services, job_id: int) -> JobView:
+    """End a job that waits or runs, and say so to what it is for. Raises `NotFound`, `Conflict`.
+
+    Parts of one evaluation go together. A worker that has it in hand stops when it next tells how far it is, and
+    cannot finish it.
+    """
+    with services.database.transaction() as session:
+        job = services.queue.cancel(session, job_id, CANCELLED)
+        for other in _together(session, job, OPEN):
+            services.queue.cancel(session, other, CANCELLED)
+        session.flush()
+        FAILED[job.kind](services, session, job.subject, CANCELLED)
+        record(session, "job.cancelled", job.id, kind=job.kind, of=job.subject)
+    return one(services, job_id)
+
+
+def retry_all(services: Services, chosen: Chosen) -> int:
+    """Queue all chosen jobs that failed again; returns how many."""
+    with services.database.reading() as session:
+        failed = list(session.scalars(select(Job.id).where(Job.state == "failed", *chosen.conditions(state=False))))
+    done = 0
+    for job_id in failed:
+        if one(services, job_id).state == "failed":  # its siblings may have taken it along
+            retry(services, job_id)
+        done += 1
+    return done
+
+
+def pause(services: Services, queue: str) -> None:
+    """Let a queue's jobs wait. Raises `Conflict` for an unknown queue."""
+    with services.database.transaction() as session:
+        queue_care.pause(session, queue)
+        record(session, "queue.paused", queue)
+
+
+def resume(services: Services, queue: str) -> None:
+    """Let a queue's jobs be taken again. Raises `Conflict` for an unknown queue."""
+    with services.database.transaction() as session:
+        queue_care.resume(session, queue)
+        record(session, "queue.resumed", queue)
+    services.wake.set()
+
+
+def document(view: JobView) -> dict[str, Any]:
+    """Plain values, as the API sends them."""
+    from dataclasses import asdict
+
+    return asdict(view)
+
+
+def lasting(seconds: float) -> str:
+    """A time span in one unit: `45 s`, `12 min`, `3 h`, `2 d`."""
+    for unit, length, most in (("s", 1, 90), ("min", 60, 90 * 60), ("h", 3_600, 48 * 3_600)):
+        if seconds < most:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds / 86_400:,.0f} d"
+
+
+def _together(session: Session, job: Job, states: tuple[str, ...]) -> list[int]:
+    if job.kind not in TOGETHER or job.parent is None:
+        return []
+    others = select(Job.id).where(Job.parent == job.parent, Job.id != job.id, Job.state.in_(states))
+    return list(session.scalars(others.order_by(Job.id)))
+
+
+def _view(job: Job, told: About, attempts: int) -> JobView:
+    ended = job.finished_at if job.state not in OPEN and job.finished_at else utc_now()
+    return JobView(
+        job.id, job.kind, TITLES.get(job.kind, job.kind), job.subject, told.text, told.submission, job.queue,
+        job.priority, job.state, job.attempt, attempts, job.parent, job.created_at, job.not_before, job.finished_at,
+        max(0.0, (ended - job.created_at).total_seconds()), job.worker, job.lease_until, job.heartbeat_at, job.reason,
+        job.state in RETRIABLE, job.state in OPEN,
+    )  # fmt: skip

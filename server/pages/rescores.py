@@ -1,0 +1,69 @@
+"""The maintainers' pages of scoring anew: how far it is, and old and new side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from core.errors import AqaError, InvalidInput, NotFound
+from server import rescores
+from server.access import only
+from server.addresses import number
+from server.context import services
+
+bp = APIBlueprint("rescores", __name__, url_prefix="/rescores", enable_openapi=False)
+
+
+@bp.get("")
+@only("maintainer")
+def overview() -> str:
+    """All rescores."""
+    with services().database.reading() as session:
+        found = [rescores.document(session, row) for row in rescores.listed(session)]
+    return render_template("rescores.html", rescores=found)
+
+
+@bp.get("/<rescore_id>")
+@only("maintainer")
+def one(rescore_id: str) -> str:
+    """One rescore: the whole page."""
+    return _page("rescore.html", number(rescore_id, "rescore"))
+
+
+@bp.get("/<rescore_id>/live")
+@only("maintainer")
+def live(rescore_id: str) -> str:
+    """The part of the page that changes."""
+    return _page("_rescore.html", number(rescore_id, "rescore"))
+
+
+@bp.post("/<rescore_id>/<what>")
+@only("maintainer")
+def end(rescore_id: str, what: str) -> tuple[str, int] | Response:
+    """Promote it, or drop it."""
+    identifier = number(rescore_id, "rescore")
+    if what not in ("promote", "drop"):
+        raise NotFound("There is nothing at this address.", "Check the address.")
+    try:
+        if what == "drop":
+            rescores.drop(services(), identifier)
+        else:
+            rescores.promote(services(), identifier, request.form.getlist("leave_out"))
+    except AqaError as error:
+        return _page("rescore.html", identifier, error=error), error.status
+    return redirect(url_for(".one", rescore_id=identifier), 303)
+
+
+def _page(template: str, identifier: int, **shown: Any) -> str:
+    rank_by = request.args.get("rank_by", "")[:40]
+    with services().database.reading() as session:
+        row = rescores.find(session, identifier)
+        try:
+            found = rescores.compared(session, row, rank_by)
+        except InvalidInput:
+            found = rescores.compared(session, row)
+        told = rescores.document(session, row)
+    return render_template(template, rescore=told, found=found, rank_by=rank_by, **shown)
