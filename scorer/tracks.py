@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from core.benchmark import Benchmark, Benchmarks
 from core.ports import Metric
-from core.records import Judgment, Pair
+from core.records import Judgment, Pair, Passage
 from core.tracks import EDITING, QA
 from scorer.editing.track import EditingTrack
 from scorer.qa_track import QaTrack
@@ -24,6 +24,11 @@ class Prepared(Protocol):
     @property
     def pairs(self) -> Mapping[bytes, Pair]:
         """What is to be judged, by pair key."""
+        ...
+
+    @property
+    def passages(self) -> dict[str, Passage]:
+        """The corpus's passages in it, by id."""
         ...
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.editing import Revision
-from core.records import Judgment, Pair, Question
+from core.records import Judgment, Pair, Passage, Question
 from core.text import pair_key
 from scorer.editing.sentences import split, statement
 from submissions.editing.labels import EditLabels, RevisionLabel
@@ -67,6 +67,11 @@ class Prepared:
     form: str
     sentences: Mapping[tuple[int, int], tuple[str, ...]]
     pairs: Mapping[bytes, Pair]
+
+    @property
+    def passages(self) -> dict[str, Passage]:
+        """None: the evidence stands in the reports."""
+        return {}
 
 
 def prepare(questions: Sequence[Question], revisions: Sequence[Revision], form: str) -> Prepared:

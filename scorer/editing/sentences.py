@@ -34,6 +34,12 @@ def signature(form: str) -> str:
     return f"sent:{form}|split:pysbd-{metadata.version('pysbd')}.{_VERSION}"
 
 
+def form_of(signature: str) -> str:
+    """The sentence form that a signature names; the plain one where it names none."""
+    named = (part.removeprefix("sent:") for part in signature.split("|") if part.startswith("sent:"))
+    return next(named, PLAIN)
+
+
 def split(text: str) -> tuple[str, ...]:
     """The sentences of an English text in order, without the blanks around them; none for a blank text.
 

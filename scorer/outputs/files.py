@@ -6,47 +6,74 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.tabular import CSV_ESCAPE, csv_writer, escape_formula
-from scorer.outputs.examples import COLUMNS, Example, examples
+from core.tracks import EDITING, QA
+from scorer.outputs import revisions
+from scorer.outputs.examples import Example, examples
 from scorer.outputs.manifest import Source, manifest
 from scorer.outputs.record import Outputs
 from scorer.outputs.scores import scores_document
 
 
-def write_jsonl(rows: Iterable[Example], stream: BinaryIO) -> None:
+@dataclass(frozen=True)
+class Layout:
+    """One track's rows: their dataclass, how they are made, and what is not text in them, in Arrow's words."""
+
+    row: type[Any]
+    rows: Callable[[Outputs], Iterable[Any]]
+    arrow: Callable[[], dict[str, Any]]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names in order."""
+        return tuple(field.name for field in fields(self.row))
+
+
+def _qa_arrow() -> dict[str, Any]:
+    import pyarrow as pa
+
+    texts, numbers = pa.list_(pa.string()), pa.float64()
+    return {"references": texts, "reasons": texts} | dict.fromkeys(("em", "f1", "autoais", "autoais_p"), numbers)
+
+
+LAYOUTS: dict[str, Layout] = {
+    QA: Layout(Example, examples, _qa_arrow),
+    EDITING: Layout(revisions.RevisedPassage, revisions.revised_passages, revisions.arrow),
+}
+
+
+def write_jsonl(layout: Layout, rows: Iterable[Any], stream: BinaryIO) -> None:
     """One JSON object a line, nothing escaped beyond JSON's own rules."""
     for row in rows:
         stream.write(json.dumps(asdict(row), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass"))
         stream.write(b"\n")
 
 
-def write_csv(rows: Iterable[Example], stream: BinaryIO) -> None:
+def write_csv(layout: Layout, rows: Iterable[Any], stream: BinaryIO) -> None:
     """RFC 4180 with LF; lists as JSON; formulas escaped (see `CSV_ESCAPE`)."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv_writer(text)
-    writer.writerow(COLUMNS)
-    writer.writerows([_cell(value) for value in astuple(row)] for row in rows)
+    writer.writerow(layout.columns)
+    writer.writerows([_cell(value) for value in asdict(row).values()] for row in rows)
     text.detach()
 
 
-def write_parquet(rows: Iterable[Example], stream: BinaryIO) -> None:
-    """Typed columns: text, float64 and lists of text; zstd."""
+def write_parquet(layout: Layout, rows: Iterable[Any], stream: BinaryIO) -> None:
+    """Typed columns: text, float64 and lists; zstd."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    texts, numbers = pa.list_(pa.string()), pa.float64()
-    kinds = {"references": texts, "reasons": texts, "em": numbers, "f1": numbers, "autoais": numbers}
-    kinds["autoais_p"] = numbers
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
+    kinds = layout.arrow()
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in layout.columns])
     parquet.write_table(pa.Table.from_pylist([asdict(row) for row in rows], schema), stream, compression="zstd")
 
 
-KINDS: dict[str, Callable[[Iterable[Example], BinaryIO], None]] = {
+KINDS: dict[str, Callable[[Layout, Iterable[Any], BinaryIO], None]] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
     "parquet": write_parquet,
@@ -54,8 +81,9 @@ KINDS: dict[str, Callable[[Iterable[Example], BinaryIO], None]] = {
 
 
 def write_examples(outputs: Outputs, kind: str, stream: BinaryIO) -> None:
-    """The rows of `examples` in one of `KINDS`."""
-    KINDS[kind](examples(outputs), stream)
+    """The rows of the benchmark's track in one of `KINDS`."""
+    layout = LAYOUTS[outputs.benchmark.track]
+    KINDS[kind](layout, layout.rows(outputs), stream)
 
 
 def write_all(outputs: Outputs, folder: Path, source: Source, kinds: Sequence[str] = ("jsonl",)) -> dict[str, Any]:

@@ -9,27 +9,34 @@ from typing import Any
 from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
 from core.errors import Conflict, NotFound
-from core.records import Item, Judgment, Pair, Passage, Score
+from core.records import Passage, Score
 from core.tables import EvaluationRow, Submission
-from core.text import pair_key
-from scorer import judgments
-from scorer.scoring import Evaluation, Values, items_of, pairs_of
-from scorer.stored import read_predictions, read_scores, read_values
-from submissions.labels import labels_for, synthetic_ratings
+from core.tracks import EDITING, QA
+from scorer import judgments, tracks
+from scorer.editing import sentences
+from scorer.scoring import Evaluation, Values
+from scorer.stored import read_scores, read_values
+from submissions.labels import synthetic_ratings
 
-PER_QUESTION = ("em", "f1", "autoais_p", "autoais")
+PER_QUESTION = {
+    QA: ("em", "f1", "autoais_p", "autoais"),
+    EDITING: ("attr_auto", "attr_auto_before", "pres_lev", "f1_ap_auto", "attr_ais", "pres_intent"),
+}
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """One evaluation: `digest` is that of the predictions, `judge` the judge's signature, `values` per question."""
+    """One evaluation: `digest` is that of the entry, `judge` the judge's signature, `values` per question.
+
+    `items` are those of the benchmark's track.
+    """
 
     benchmark: Benchmark
     digest: str
     judge: str
     signature: str
     scores: Mapping[str, Score]
-    items: list[Item]
+    items: list[Any]
     passages: Mapping[str, Passage]
     values: Mapping[str, Values]
     report: Mapping[str, Any]
@@ -41,8 +48,8 @@ class Outputs:
 def from_evaluation(
     database: Database, benchmark: Benchmark, digest: str, found: Evaluation, report: Mapping[str, Any]
 ) -> Outputs:
-    """The outputs of predictions that were just scored."""
-    values = {key: found.values[key] for key in PER_QUESTION}
+    """The outputs of an entry that was just scored."""
+    values = {key: found.values[key] for key in PER_QUESTION[benchmark.track]}
     with database.reading() as session:
         synthetic = benchmark.synthetic or synthetic_ratings(session, benchmark.id)
     return Outputs(
@@ -61,21 +68,16 @@ def from_stored(database: Database, benchmarks: Benchmarks, submission_id: str) 
         if evaluation is None:
             raise Conflict(f"Submission {submission_id} is {submission.state}: it has no scores.", "Ask again later.")
         benchmark = benchmarks.get(submission.benchmark_id)
-        predictions = read_predictions(session, submission_id)
+        track = tracks.load(benchmark.track, sentences.form_of(evaluation.signature))
+        rows = track.read(session, submission_id)
         scores = read_scores(session, evaluation.id)
-        values = {key: read_values(session, evaluation.id, key) for key in PER_QUESTION}
-        labels = labels_for(session, benchmark.id, predictions)
+        values = {key: read_values(session, evaluation.id, key) for key in PER_QUESTION[benchmark.track]}
+        labels = track.labels(session, benchmark, rows)
         synthetic = benchmark.synthetic or synthetic_ratings(session, benchmark.id)
-    pairs, passages = pairs_of(benchmark, benchmarks.corpus(benchmark), predictions)
-    judged = _judged(database, evaluation.judge, pairs)
-    items = items_of(benchmark, predictions, labels, judged)
+    prepared = track.prepare(benchmark, benchmarks, rows)
+    judged = judgments.lookup(database, evaluation.judge, list(prepared.pairs))
+    items = track.items(benchmark, rows, prepared, judged, labels)
     return Outputs(
-        benchmark, submission.digest, evaluation.judge, evaluation.signature, scores, items, passages, values,
+        benchmark, submission.digest, evaluation.judge, evaluation.signature, scores, items, prepared.passages, values,
         submission.report, synthetic,
     )  # fmt: skip
-
-
-def _judged(database: Database, judge: str, pairs: Mapping[int, Pair]) -> dict[int, Judgment]:
-    keys = {position: pair_key(pair.premise, pair.hypothesis) for position, pair in pairs.items()}
-    known = judgments.lookup(database, judge, list(keys.values()))
-    return {position: known[key] for position, key in keys.items() if key in known}
