@@ -64,7 +64,7 @@ class BoardLane:
 
     def _message(self, found: Document, headers: Headers, known: bytes | None) -> tuple[Message, Message]:
         etag = b'"%b"' % found.etag.encode()
-        same = known == etag
+        same = known is not None and (etag in known or known == b"*")  # a list, each perhaps marked as weak
         headers += [(b"etag", etag)] if same else [(b"etag", etag), (b"content-length", b"%d" % len(found.data))]
         start = {"type": "http.response.start", "status": 304 if same else 200, "headers": headers}
         return start, {"type": "http.response.body", "body": b"" if same else found.data}

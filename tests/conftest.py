@@ -73,6 +73,15 @@ def postgres_url(postgres_template: str) -> Iterator[str]:
     _postgres(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+@pytest.fixture
+def postgres_empty_url() -> Iterator[str]:
+    """A PostgreSQL database without any table."""
+    name = f"aqa_empty_{secrets.token_hex(6)}"
+    _postgres(f"CREATE DATABASE {name}")
+    yield _postgres_url(name)
+    _postgres(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service)])
 def database_url(request: pytest.FixtureRequest) -> str:
     """A fresh migrated database, once of each kind."""

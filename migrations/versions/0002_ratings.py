@@ -1,6 +1,6 @@
 """Ratings: sheets, near keys, pseudonyms, raters left out.
 
-No version before this one wrote a rating, so the new columns need no values for old rows.
+No version before this one wrote a rating; rows that are there come from a later one that was taken back to it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
+
+from core.text import near_key
 
 revision = "0002"
 down_revision = "0001"
@@ -81,9 +83,13 @@ def upgrade() -> None:
         sa.UniqueConstraint("sheet_id", "triple", name=op.f("uq_rating_sheet_row_sheet_id_triple")),
     )
     with op.batch_alter_table("rating", schema=None) as batch_op:
-        batch_op.add_column(sa.Column("near", sa.LargeBinary(length=16), nullable=False))
+        batch_op.add_column(sa.Column("near", sa.LargeBinary(length=16), nullable=True))
         batch_op.add_column(sa.Column("known", sa.Boolean(), nullable=True))
-        batch_op.add_column(sa.Column("system", sa.Text(), nullable=False))
+        batch_op.add_column(sa.Column("system", sa.Text(), nullable=True))
+    _fill_ratings()
+    with op.batch_alter_table("rating", schema=None) as batch_op:
+        batch_op.alter_column("near", existing_type=sa.LargeBinary(length=16), nullable=False)
+        batch_op.alter_column("system", existing_type=sa.Text(), nullable=False)
         batch_op.alter_column("rated_at", existing_type=sa.String(length=40), type_=sa.Text(), existing_nullable=True)
         batch_op.create_index("ix_rating_benchmark_near", ["benchmark_id", "near"], unique=False)
         batch_op.create_index("ix_rating_benchmark_rater", ["benchmark_id", "rater"], unique=False)
@@ -94,7 +100,10 @@ def upgrade() -> None:
     with op.batch_alter_table("rating_batch", schema=None) as batch_op:
         batch_op.add_column(sa.Column("sheet_id", sa.Integer(), nullable=True))
         batch_op.add_column(sa.Column("qualification", sa.Boolean(), server_default=sa.false(), nullable=False))
-        batch_op.add_column(sa.Column("opened_at", sa.DateTime(timezone=True), nullable=False))
+        batch_op.add_column(sa.Column("opened_at", sa.DateTime(timezone=True), nullable=True))
+    op.execute("UPDATE rating_batch SET opened_at = applied_at")
+    with op.batch_alter_table("rating_batch", schema=None) as batch_op:
+        batch_op.alter_column("opened_at", existing_type=sa.DateTime(timezone=True), nullable=False)
         batch_op.alter_column("applied_at", existing_type=sa.DateTime(timezone=True), nullable=True)
         batch_op.create_index(batch_op.f("ix_rating_batch_sheet_id"), ["sheet_id"], unique=False)
         batch_op.create_foreign_key(
@@ -102,7 +111,27 @@ def upgrade() -> None:
         )
 
 
+def _fill_ratings() -> None:
+    """What the code writes into these columns, for the rows that are there."""
+    rating = sa.table(
+        "rating", sa.column("batch_id"), sa.column("row"), sa.column("position"), sa.column("answer"),
+        sa.column("passage_id"), sa.column("near"), sa.column("system"),
+    )  # fmt: skip
+    connection = op.get_bind()
+    found = connection.execute(
+        sa.select(rating.c.batch_id, rating.c.row, rating.c.position, rating.c.answer, rating.c.passage_id)
+    ).all()
+    keys = [{"b": r.batch_id, "r": r.row, "n": near_key(r.position, r.answer, r.passage_id)} for r in found]
+    mine = (rating.c.batch_id == sa.bindparam("b")) & (rating.c.row == sa.bindparam("r"))
+    if keys:
+        connection.execute(sa.update(rating).where(mine).values(near=sa.bindparam("n"), system=""), keys)
+
+
 def downgrade() -> None:
+    # The older version knows no batch that was opened and not yet applied.
+    unapplied = "(SELECT id FROM rating_batch WHERE applied_at IS NULL)"
+    op.execute(f"DELETE FROM rating WHERE batch_id IN {unapplied}")
+    op.execute("DELETE FROM rating_batch WHERE applied_at IS NULL")
     with op.batch_alter_table("rating_batch", schema=None) as batch_op:
         batch_op.drop_constraint(batch_op.f("fk_rating_batch_sheet_id_rating_sheet"), type_="foreignkey")
         batch_op.drop_index(batch_op.f("ix_rating_batch_sheet_id"))

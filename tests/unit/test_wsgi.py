@@ -18,10 +18,10 @@ PIECE = b"x" * 50_000
 @pytest.fixture
 def app() -> Flask:
     made = Flask("wsgi")
-    made.add_url_rule("/small", view_func=lambda: "small")
-    made.add_url_rule("/echo", view_func=lambda: Response(request.get_data()), methods=["POST"])
-    made.add_url_rule("/long", view_func=lambda: Response(PIECE for _ in range(10)))
-    made.add_url_rule("/broken", view_func=lambda: Response(_breaks()))
+    made.add_url_rule("/small", "small", view_func=lambda: "small")
+    made.add_url_rule("/echo", "echo", view_func=lambda: Response(request.get_data()), methods=["POST"])
+    made.add_url_rule("/long", "long", view_func=lambda: Response(PIECE for _ in range(10)))
+    made.add_url_rule("/broken", "broken", view_func=lambda: Response(_breaks()))
     return made
 
 
