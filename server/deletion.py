@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from core.blob_keeping import hold
 from core.errors import NotFound
 from core.tables import (
     EvaluationRow,
@@ -62,11 +63,12 @@ def drop_unused(services: Services, blobs: Iterable[str]) -> int:
     """Remove those of the blobs that no row names; returns how many."""
     removed = 0
     for blob in blobs:
-        with services.database.reading() as session:
-            if _used(session, blob):
-                continue
-        services.blobs.delete(blob)
-        removed += 1
+        # Whoever comes to need the same bytes at this moment waits here, and stores them again (see `ensure`).
+        with services.database.transaction() as session:
+            hold(session, blob)
+            if not _used(session, blob):
+                services.blobs.delete(blob)
+                removed += 1
     return removed
 
 

@@ -16,6 +16,7 @@ from typing import IO, Any
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from core.blob_keeping import ensure, from_bytes
 from core.errors import Conflict, InvalidInput, NotFound, TooLarge
 from core.tables import SentRequest, Team, Upload, UploadPart
 from core.tables.base import utc_now
@@ -81,6 +82,7 @@ def take(services: Services, team_id: int, upload_id: str, content_range: str, s
         if upload.received == start:
             session.add(UploadPart(upload_id=upload.id, start=start, blob=blob))
             upload.received = end
+            ensure(session, services.blobs, blob, from_bytes(data))
         elif upload.received < end:
             raise Conflict(f"{upload.received:,} bytes are here, so the next piece begins there.", "Go on from there.")
     return upload

@@ -7,6 +7,7 @@ import json
 import secrets
 import time
 from collections.abc import Mapping
+from functools import partial
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from core.audit import record
 from core.benchmark import Benchmark
+from core.blob_keeping import ensure
 from core.benchmark_files import read_exemplars
 from core.errors import Conflict, InvalidInput, NotFound
 from core.hub_access import hub_access, reaching_hub
@@ -104,6 +106,8 @@ def start(
             RunRow(id=identifier, team_id=team, benchmark_id=benchmark.id, system=config.name, plan=asdict(plan))
         )
         services.queue.add(session, KIND, identifier, queue, MODEL)
+        if exemplars is not None:
+            ensure(session, services.blobs, plan.exemplars, partial(exemplars.open, "rb"))
     return identifier
 
 
@@ -217,6 +221,8 @@ def _enter(
 
     intake = services.intake.unlimited() if reference else services.intake
     if not result.predictions:
+        kept = services.settings.data_path / "runs" / row.id / runner.OUTPUTS
+        ensure(session, services.blobs, told["outputs"], partial(kept.open, "rb"))
         with services.database.transaction() as session:
             finish(session, None, f"The run ended {result.ended} before it had answered anything.")
         return

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from core.blob_keeping import ensure_all
 from core.errors import AqaError, InvalidInput, TooLarge
 from core.settings import Settings
 from core.tables import Repo, RepoCommit, RepoEntry, RepoUpload
@@ -102,6 +103,7 @@ def land(services: Services, sight: Sight, header: Header, steps: Sequence[Chang
         made = store.commit(session, repo_id, changes, message, header.parent, room)
         if made.seq == last.seq:
             return Landed(made, "")
+        ensure_all(session, services.blobs, [change.content.blob for change in changes if change.content])
         _forget_uploads(session, repo_id, changes)
         after = store.tree(session, repo_id, made.seq)
         remark = ""

@@ -12,6 +12,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from core.blob_keeping import ensure
 from core.errors import Forbidden, InvalidInput
 from core.tables import Repo, RepoEntry, RepoUpload
 from core.tables.base import utc_now
@@ -70,6 +71,7 @@ def upload(ticket: str) -> dict[str, bool]:
     with services().database.transaction() as session:
         session.get_one(Repo, repo_id, with_for_update=True)
         session.merge(RepoUpload(repo_id=repo_id, blob=blob, oid=content.oid, size=size, created_at=utc_now()))
+        ensure(session, services().blobs, blob)
     return {"success": True}
 
 
