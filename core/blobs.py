@@ -74,6 +74,10 @@ class LocalBlobs:
         """All keys, sorted."""
         return (path.name for path in sorted(self.folder.glob("??/*")) if _KEY.fullmatch(path.name))
 
+    def link(self, key: str, file_name: str) -> str | None:
+        """None: files of this disk are reached through the service alone."""
+        return None
+
     def _path(self, key: str) -> Path:
         return self.folder / check_key(key)[:2] / key
 
@@ -85,10 +89,13 @@ def check_key(key: str) -> str:
     return key
 
 
-def open_blobs(url: str, local_folder: Path, endpoint: str = "") -> Blobs:
-    """The store that a setting names: empty for local files, else `s3://BUCKET/PREFIX`."""
+def open_blobs(url: str, local_folder: Path, endpoint: str = "", public_endpoint: str = "") -> Blobs:
+    """The store that a setting names: empty for local files, else `s3://BUCKET/PREFIX`.
+
+    `public_endpoint` is where users reach an S3 server that the service reaches elsewhere.
+    """
     if not url:
         return LocalBlobs(local_folder)
     from core.s3_blobs import S3Blobs
 
-    return S3Blobs(url, endpoint)
+    return S3Blobs(url, endpoint, public_endpoint)

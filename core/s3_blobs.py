@@ -14,6 +14,7 @@ from core.blobs import check_key
 from core.errors import InvalidInput, NotFound, Unavailable
 
 _SPOOL = 8 << 20
+_LINK_SECONDS = 300
 
 
 class S3Blobs:
@@ -22,13 +23,14 @@ class S3Blobs:
     Path-style addresses suit MinIO-like servers. Big uploads are multipart; an object is there whole or not at all.
     """
 
-    def __init__(self, url: str, endpoint: str = "") -> None:
+    def __init__(self, url: str, endpoint: str = "", public_endpoint: str = "") -> None:
         parts = urlsplit(url)
         if parts.scheme != "s3" or not parts.netloc:
             raise InvalidInput(f"{url!r} is not an S3 address.", "Write s3://BUCKET or s3://BUCKET/PREFIX.")
         self._bucket = parts.netloc
         self._prefix = f"{parts.path.strip('/')}/blobs/".lstrip("/")
         self._endpoint = endpoint or None
+        self._public = public_endpoint or self._endpoint
 
     def put(self, stream: BinaryIO) -> str:
         """Store a stream; hashed while it is spooled, sent once the key is known, and not again if it is there.
@@ -71,39 +73,52 @@ class S3Blobs:
         """Bytes. Raises `NotFound`."""
         from botocore.exceptions import ClientError
 
-        try:
-            return int(self._client.head_object(Bucket=self._bucket, Key=self._name(key))["ContentLength"])
-        except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
-                raise NotFound(f"There is no blob {key}.") from None
-            raise
+        with _answering():
+            try:
+                return int(self._client.head_object(Bucket=self._bucket, Key=self._name(key))["ContentLength"])
+            except ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
+                    raise NotFound(f"There is no blob {key}.") from None
+                raise
 
     def delete(self, key: str) -> None:
         """Remove; removing what is not there is harmless."""
-        self._client.delete_object(Bucket=self._bucket, Key=self._name(key))
+        with _answering():
+            self._client.delete_object(Bucket=self._bucket, Key=self._name(key))
 
     def keys(self) -> Iterator[str]:
         """All keys, sorted."""
         pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)
         return (entry["Key"].rsplit("/", 1)[-1] for page in pages for entry in page.get("Contents", ()))
 
-    def link(self, key: str, file_name: str, seconds: int = 300) -> str:
-        """A presigned address that downloads the blob under a file name for a while, past our own server."""
+    def link(self, key: str, file_name: str) -> str:
+        """A presigned address that downloads the blob under a file name for five minutes, past our own server."""
         disposition = f'attachment; filename="{"".join(c for c in file_name if c.isalnum() or c in "._-") or "file"}"'
-        parameters = {"Bucket": self._bucket, "Key": self._name(key), "ResponseContentDisposition": disposition}
-        return str(self._client.generate_presigned_url("get_object", Params=parameters, ExpiresIn=seconds))
+        parameters = {
+            "Bucket": self._bucket, "Key": self._name(key), "ResponseContentDisposition": disposition,
+            "ResponseContentType": "application/octet-stream",
+        }  # fmt: skip
+        return str(self._signer.generate_presigned_url("get_object", Params=parameters, ExpiresIn=_LINK_SECONDS))
 
     @cached_property
     def _client(self) -> Any:
+        return self._opened(self._endpoint)
+
+    @cached_property
+    def _signer(self) -> Any:
+        """Signs for the address that users reach; nothing is sent by it."""
+        return self._client if self._public == self._endpoint else self._opened(self._public)
+
+    def _opened(self, endpoint: str | None) -> Any:
         import boto3
         from botocore.config import Config
 
         return boto3.client(
             "s3",
-            endpoint_url=self._endpoint,
+            endpoint_url=endpoint,
             config=Config(
                 signature_version="s3v4",
-                s3={"addressing_style": "path" if self._endpoint else "auto"},
+                s3={"addressing_style": "path" if endpoint else "auto"},
                 retries={"max_attempts": 5, "mode": "standard"},
                 connect_timeout=5,
                 read_timeout=30,

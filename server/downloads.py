@@ -1,9 +1,15 @@
-"""Files to download: their types and a header that treats names as data."""
+"""Files to download: their types, a header that treats names as data, and large ones straight from the object store."""
 
 from __future__ import annotations
 
-from flask import Response
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from flask import Response, redirect
 from werkzeug.http import dump_options_header
+from werkzeug.wrappers import Response as AnyResponse
+
+from server.bootstrap import Services
 
 TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -12,10 +18,42 @@ TYPES = {
     "json": "application/json",
     "parquet": "application/vnd.apache.parquet",
 }
+_PIECE = 1 << 20
 
 
 def attachment(data: bytes, name: str) -> Response:
     """A response that browsers save under `name`; the type goes by its extension."""
-    response = Response(data, content_type=TYPES[name.rsplit(".", 1)[-1]])
-    response.headers["Content-Disposition"] = dump_options_header("attachment", {"filename": name})
+    return _named(Response(data, content_type=TYPES[name.rsplit(".", 1)[-1]]), name)
+
+
+def stored(services: Services, blob: str, name: str) -> AnyResponse:
+    """A stored file under `name`: where to fetch a large one from the object store for a while, else its bytes.
+
+    Whoever asks must be allowed to have it by then. Raises `NotFound` for a blob that is gone.
+    """
+    size = services.blobs.size(blob)
+    if (there := elsewhere(services, blob, size, name)) is not None:
+        return there
+    stream = services.blobs.open(blob)
+    response = Response(_pieces(stream), content_type="application/octet-stream")
+    response.call_on_close(stream.close)
+    response.content_length = size
+    return _named(response, name)
+
+
+def elsewhere(services: Services, blob: str, size: int, name: str) -> AnyResponse | None:
+    """The redirect to the object store for a file that is large enough for it; None where the service sends it."""
+    least = services.settings.s3_link_mb * 2**20
+    link = services.blobs.link(blob, name) if least and size >= least else None
+    return None if link is None else redirect(link, 302)
+
+
+def _named(response: Response, name: str) -> Response:
+    shown = "".join(letter if letter.isprintable() else "_" for letter in name)
+    response.headers["Content-Disposition"] = dump_options_header("attachment", {"filename": shown})
     return response
+
+
+def _pieces(stream: BinaryIO) -> Iterator[bytes]:
+    while piece := stream.read(_PIECE):
+        yield piece

@@ -10,6 +10,7 @@ from apiflask import APIBlueprint
 SECURITY_SCHEMES = {"token": {"type": "http", "scheme": "bearer", "description": "A team's token."}}
 
 _MEANINGS = {
+    302: "The file is at the address that `Location` names, for five minutes.",
     400: "What was sent cannot be used as it is.",
     401: "No token, or one that is wrong, expired or revoked.",
     403: "The token's role does not allow this.",

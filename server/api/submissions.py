@@ -6,6 +6,7 @@ from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
+from werkzeug.wrappers import Response as AnyResponse
 
 from server import entries, history
 from server.access import SUBMITTERS, only, public
@@ -23,7 +24,7 @@ from server.api.schemas import (
     ValidationOut,
 )
 from server.context import identity, services, signed_in
-from server.downloads import TYPES, attachment
+from server.downloads import TYPES, attachment, stored
 from server.entries import Entry
 from server.idempotency import once
 from server.limits import limited
@@ -120,6 +121,16 @@ def submission_scores(submission_id: str) -> dict[str, Any]:
 def submission_download(submission_id: str, query_data: dict[str, str]) -> Response:
     """The scored outputs, question by question, or the manifest that lets others replay the evaluation"""
     return attachment(*download(services(), identity(), submission_id, query_data["kind"]))
+
+
+@bp.get("/submissions/<submission_id>/file")
+@only()
+@answers(bp, 302, 404, files={"application/octet-stream": "the file"})
+def submitted_file(submission_id: str) -> AnyResponse:
+    """The file as it was submitted, for its team; a large one may be fetched from another address (302)"""
+    with services().database.reading() as session:
+        entry = entries.own(session, services().queue, signed_in(), submission_id)
+    return stored(services(), entry.file_blob, entry.file_name or "predictions")
 
 
 @bp.post("/submissions/<submission_id>/publish")

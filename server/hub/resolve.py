@@ -8,9 +8,11 @@ from typing import BinaryIO
 from apiflask import APIBlueprint
 from flask import Response, request
 from werkzeug.exceptions import RequestedRangeNotSatisfiable
+from werkzeug.wrappers import Response as AnyResponse
 
 from server.access import public
 from server.context import services
+from server.downloads import elsewhere
 from server.hub.sight import look
 from submissions.repos.errors import EntryNotFound
 
@@ -21,14 +23,19 @@ _PIECE = 1 << 20
 @bp.get("/resolve/<revision>/<path:path>")
 @bp.get("/raw/<revision>/<path:path>", endpoint="raw")
 @public
-def resolve(namespace: str, name: str, revision: str, path: str) -> Response:
-    """A file's bytes, whole or a range of them."""
+def resolve(namespace: str, name: str, revision: str, path: str) -> AnyResponse:
+    """A file's bytes, whole or a range of them; a large one straight from the object store, if there is one."""
     with services().database.reading() as session:
         sight = look(session, namespace, name)
         commit = sight.resolve(session, revision)
         row = sight.tree(session, commit).get(path)
     if row is None:
         raise EntryNotFound(f"There is no file {path[:100]!r} at {revision[:60]}.", "List the files of the repository.")
+    if request.method != "HEAD" and not request.if_range.etag:  # by HEAD a client learns what it will get
+        there = elsewhere(services(), row.blob, row.size, path.rsplit("/", 1)[-1])
+        if there is not None:
+            there.headers["X-Repo-Commit"] = commit.oid
+            return there
     start, end = _range(row.size, row.oid)
     response = Response(mimetype="application/octet-stream", status=206 if end - start < row.size else 200)
     if request.method != "HEAD":

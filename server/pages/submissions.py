@@ -10,7 +10,7 @@ from core.errors import NotFound
 from server import entries, history, results
 from server.access import SUBMITTERS, only, public
 from server.context import identity, services, signed_in
-from server.downloads import attachment
+from server.downloads import attachment, stored
 from server.shown import Line, lines
 
 bp = APIBlueprint("submissions", __name__, url_prefix="/submissions", enable_openapi=False)
@@ -46,6 +46,15 @@ def download(submission_id: str, kind: str) -> Response:
     if kind not in results.KINDS:
         raise NotFound(f"There is no download of the kind {kind[:20]!r}.", f"Kinds: {', '.join(results.KINDS)}.")
     return attachment(*results.download(services(), identity(), submission_id, kind))
+
+
+@bp.get("/<submission_id>/file")
+@only()
+def submitted_file(submission_id: str) -> Redirect:
+    """The file as it was submitted, for its team."""
+    with services().database.reading() as session:
+        entry = entries.own(session, services().queue, signed_in(), submission_id)
+    return stored(services(), entry.file_blob, entry.file_name or "predictions")
 
 
 @bp.post("/<submission_id>/publish")

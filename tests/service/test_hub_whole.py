@@ -42,10 +42,13 @@ def test_in_and_out_through_the_whole_service(sqlite_url: str, tmp_path: Path, q
 
 
 @pytest.mark.service
-def test_content_in_an_object_store(sqlite_url: str, tmp_path: Path, quiet_client: None, s3_endpoint: str) -> None:
+@pytest.mark.parametrize("link_mb", [0, 2])
+def test_content_in_an_object_store(
+    sqlite_url: str, tmp_path: Path, quiet_client: None, s3_endpoint: str, link_mb: int
+) -> None:
     settings = Settings(
         data_dir=str(tmp_path / "data"), database_url=sqlite_url, bootstrap_resamples=499, hub_inline_mb=1,
-        blobs="s3://aqa-blobs/hub", s3_endpoint=s3_endpoint,
+        blobs="s3://aqa-blobs/hub", s3_endpoint=s3_endpoint, s3_link_mb=link_mb,
     )  # fmt: skip
     services = build(settings)
     add_benchmark(services, tmp_path / "files")
@@ -60,8 +63,14 @@ def test_content_in_an_object_store(sqlite_url: str, tmp_path: Path, quiet_clien
             path_or_fileobj=io.BytesIO(data), path_in_repo="large.bin", repo_id="one/sys", repo_type="dataset"
         )
         assert hub.fetch(api, "one/sys", "large.bin") == data
-        part = httpx.get(
-            f"{hub.endpoint}/datasets/one/sys/resolve/main/large.bin",
-            headers={"Authorization": f"Bearer {api.token}", "Range": "bytes=1500000-1500009"},
-        )
+        address = f"{hub.endpoint}/datasets/one/sys/resolve/main/large.bin"
+        asked = {"Authorization": f"Bearer {api.token}", "Range": "bytes=1500000-1500009"}
+        part = httpx.get(address, headers=asked, follow_redirects=True)
         assert (part.status_code, part.content) == (206, data[1_500_000:1_500_010])
+        straight = httpx.get(address, headers=asked)
+        assert straight.status_code == (302 if link_mb else 206)
+        assert straight.headers.get("Location", s3_endpoint).startswith(s3_endpoint)
+        assert httpx.head(address, headers=asked).headers["ETag"], "by HEAD the service tells of the file itself"
+        assert httpx.get(address).status_code == 404, "for others there is neither file nor link"
+        resumed = httpx.get(address, headers=asked | {"If-Range": '"another"'})
+        assert (resumed.status_code, resumed.content == data) == (200, True)
