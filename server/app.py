@@ -15,6 +15,7 @@ from starlette.routing import Mount, Route
 from server import web
 from server.board_frame import BoardFrame
 from server.board_lane import BoardLane
+from server.board_limits import BoardLimits
 from server.bootstrap import Services
 from server.headers import BoardHeaders
 from server.lingering import Lingering
@@ -33,6 +34,7 @@ def create(services: Services) -> Starlette:
     pages = web.create(services)
     app.router.routes.append(Mount("/", Wsgi(pages)))
     app.add_middleware(BoardFrame, web=pages, path=BOARD)
+    app.add_middleware(BoardLimits, path=BOARD, settings=services.settings)
     app.add_middleware(BoardHeaders, path=BOARD)
     app.add_middleware(Lingering)
     app.add_middleware(BoardLane, web=pages, services=services)

@@ -23,7 +23,7 @@ _FREE = ("static", "health.healthz", "health.readyz")
 
 def check(settings: Settings) -> None:
     """Raise `InvalidInput` naming the setting for a rate that cannot be read: it would not be kept."""
-    for name in ("rate_limit", *(f"rate_limit_{kind}" for kind in KINDS)):
+    for name in ("rate_limit", "rate_limit_board", *(f"rate_limit_{kind}" for kind in KINDS)):
         rate = getattr(settings, name)
         try:
             if rate:
