@@ -7,7 +7,7 @@ from scorer.outputs.examples import COLUMNS, Example, examples
 from scorer.outputs.files import KINDS, write_all, write_examples
 from scorer.outputs.manifest import Source
 from scorer.outputs.record import Outputs, from_evaluation, from_stored
-from scorer.outputs.scores import judge_name, scores_document
+from scorer.outputs.scores import in_order, judge_name, scores_document
 
 __all__ = [
     "COLUMNS",
@@ -19,6 +19,7 @@ __all__ = [
     "examples",
     "from_evaluation",
     "from_stored",
+    "in_order",
     "judge_name",
     "scores_document",
     "write_all",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
-from core.records import Score
+from core.records import Place, Score
 from scorer.outputs.record import Outputs
+
+_PLACE = tuple(field.name for field in fields(Place))
 
 
 def judge_name(signature: str) -> str:
@@ -17,6 +21,7 @@ def judge_name(signature: str) -> str:
 def scores_document(outputs: Outputs) -> dict[str, Any]:
     """JSON-ready: values in [0, 1], unrounded; `value` is null exactly where `reason` stands.
 
+    What is in it comes in one order, whichever database it was read from, so that the same scores are the same bytes.
     `report` holds the counts of what reading the file found, `places` the first 1,000 places of it.
     """
     name = judge_name(outputs.judge)
@@ -30,10 +35,17 @@ def scores_document(outputs: Outputs) -> dict[str, Any]:
         "signature": outputs.signature,
         "synthetic_ratings": outputs.synthetic,
         "metrics": blocks,
-        "report": dict(outputs.report["counts"]),
+        "report": in_order(outputs.report["counts"]),
         "notes": list(outputs.report["notes"]),
-        "places": list(outputs.report["places"]),
+        "places": [{name: place[name] for name in _PLACE} for place in outputs.report["places"]],
     }
+
+
+def in_order(value: Any) -> Any:
+    """The same with all keys sorted: a database may give them back in an order of its own."""
+    if isinstance(value, Mapping):
+        return {key: in_order(value[key]) for key in sorted(value)}
+    return [in_order(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _block(score: Score) -> dict[str, Any]:
@@ -49,4 +61,4 @@ def _block(score: Score) -> dict[str, Any]:
     }
     if score.reason is not None:
         block["reason"] = score.reason
-    return block | {"details": score.details}
+    return block | {"details": in_order(score.details)}

@@ -21,7 +21,7 @@ from server.hub import outputs
 from server.worker import Worker
 from tests.command_line import runner
 from tests.hub_server import SYSTEM_YAML, Hub
-from tests.small_benchmark import GOOD, jsonl
+from tests.small_benchmark import GOOD, OSLO, jsonl
 
 OUTPUTS = ["examples.parquet", "report.json", "scores.json"]
 
@@ -61,10 +61,16 @@ def test_predictions_come_back_scored(any_hub: Hub) -> None:
     assert kept == f"hub/datasets/one/sys/predictions.jsonl@{source}"
 
 
+@pytest.mark.parametrize("rated", [False, True])
 def test_scores_are_exactly_those_of_the_command_line(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    any_hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rated: bool
 ) -> None:
-    api = hub.api()
+    hub, api = any_hub, any_hub.api()
+    if rated:  # with ratings there are details within details
+        rows = "question,answer,attribution,rater,interpretable,supported\n" + "".join(
+            f"what is the capital of norway,Oslo,{OSLO},r{rater},Y,Y\n" for rater in range(5)
+        )
+        hub.services.ratings.apply("small", io.BytesIO(rows.encode()), "r.csv", author="test")
     hub.push(api, "one/sys")
     hub.work()
     file = tmp_path / "predictions.jsonl"
