@@ -3,9 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock
 WORKERS ?= auto
+AUDIT_SERVICE ?= https://pypi.org/pypi/pip/json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types contracts drift security check benchmarks lock clean
+.PHONY: help demo test test-slow lint types contracts drift security audit check benchmarks lock clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -34,6 +35,16 @@ drift: .venv/.test  ## migrations lead to the tables that the code declares
 
 security: .venv/.test  ## bandit
 	$(BIN)/bandit -q -ii -c pyproject.toml -r core submissions systems scorer leaderboard server migrations
+
+audit: .venv/bin/python  ## known vulnerabilities of what the locks pin, as pypi.org knows them; asks it, so needs the network
+	@if ! $(BIN)/python -c "import urllib.request; urllib.request.urlopen('$(AUDIT_SERVICE)', timeout=10)" 2>/dev/null; then \
+	    echo "$(AUDIT_SERVICE) does not answer, so nothing was audited."; \
+	else \
+	    $(PYTHON) -m venv .venv/audit && .venv/audit/bin/pip install --quiet pip-audit==2.10.1 && \
+	    for lock in requirements.lock weights.lock weights-worker.lock; do \
+	        .venv/audit/bin/pip-audit --progress-spinner off --disable-pip --no-deps --requirement $$lock || exit 1; \
+	    done; \
+	fi
 
 check: lint types contracts drift security  ## everything CI checks besides the tests
 
