@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 
 from sqlalchemy import func, select
@@ -24,6 +24,7 @@ from submissions.sources import model
 from submissions.sources.hub import Hub
 from submissions.sources.model import Checked, Rules
 from systems import catalog
+from systems.config import SystemConfig
 
 SYSTEMS = {
     "retrieve-then-read": "Small-RTR",
@@ -33,6 +34,15 @@ SYSTEMS = {
 """Architecture → the configuration whose model the team's takes the place of."""
 MOST = {"k": 100, "P": 20, "A": 100, "shots": 64, "max_new_tokens": 256, "k1": 10.0, "b": 1.0, "temperature": 2.0}
 """Setting → the largest value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What a model can be run as, and how each setting stands if nothing is said of it."""
+
+    architecture: str
+    title: str
+    settings: dict[str, str]
 
 
 def rules(settings: Settings) -> Rules:
@@ -115,10 +125,34 @@ def _plan(settings: Settings, card: SystemCard, decoding: Mapping[str, float | i
     return plan
 
 
+def used_today(session: Session, team_id: int) -> int:
+    """The team's runs of the last 24 hours that did not fail."""
+    recent = (RunRow.team_id == team_id, RunRow.created_at > utc_now() - timedelta(days=1), RunRow.state != "failed")
+    return session.scalar(select(func.count()).select_from(RunRow).where(*recent)) or 0
+
+
+def offered() -> list[Offered]:
+    """What a model can be run as, in the architectures' order."""
+    found = []
+    for architecture, name in SYSTEMS.items():
+        config = catalog.find(name)
+        usual = {
+            setting: _usual(config, setting) for setting in MOST if setting in {*catalog.reads(config), "temperature"}
+        }
+        found.append(Offered(architecture, config.title, usual))
+    return found
+
+
+def _usual(config: SystemConfig, setting: str) -> str:
+    value = getattr(config, setting, None)
+    if setting == "temperature":
+        return "0"
+    return "its own" if value is None or (setting == "max_new_tokens" and not value) else str(value)
+
+
 def _check_quota(session: Session, settings: Settings, team_id: int) -> None:
     quotas.check(session, team_id, settings.submissions_per_day)
-    recent = (RunRow.team_id == team_id, RunRow.created_at > utc_now() - timedelta(days=1), RunRow.state != "failed")
-    used = session.scalar(select(func.count()).select_from(RunRow).where(*recent)) or 0
+    used = used_today(session, team_id)
     if used >= settings.models_per_day:
         raise OverQuota(
             f"The team has had {used} of {settings.models_per_day} models run in the last 24 hours.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from apiflask import Schema, fields
 from apiflask.validators import Length, OneOf, Range
 
+from server.audit_log import ACTIONS
 from server.auth import MOST_DAYS, ROLES
 
 
@@ -158,6 +159,9 @@ class LogQuery(Schema):
     limit = fields.Integer(load_default=100, validate=Range(min=1, max=1_000))
     subject = fields.String(load_default="", validate=Length(max=120))
     team = fields.String(load_default="", validate=Length(max=80))
+    action = fields.String(load_default="", validate=OneOf(["", *ACTIONS]))
+    since = fields.Date(load_default=None, metadata={"description": "First day, UTC."})
+    until = fields.Date(load_default=None, metadata={"description": "Last day, UTC."})
 
 
 class LogItem(Schema):

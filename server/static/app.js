@@ -67,6 +67,19 @@ function watchDrop(area, file) {
   });
 }
 
+// Shows only the settings that the chosen architecture reads; without this file all are shown.
+function watchArchitecture(form) {
+  const choose = () => {
+    const reads = form.elements.architecture.selectedOptions[0].dataset.reads.split(" ");
+    for (const part of form.querySelectorAll("[data-setting]")) {
+      part.hidden = !reads.includes(part.dataset.setting);
+      part.querySelector("input").disabled = part.hidden;
+    }
+  };
+  form.elements.architecture.addEventListener("change", choose);
+  choose();
+}
+
 // Asks for the live part of the page until nothing more will change, and estimates the time left.
 function follow(part) {
   let began = null;
@@ -77,7 +90,7 @@ function follow(part) {
       if (answer.ok) part.innerHTML = await answer.text();
     } catch { /* the next look may succeed */ }
     const status = document.getElementById("status");
-    if (["scored", "failed"].includes(status.dataset.state)) return;
+    if (["scored", "failed", "done", "partial"].includes(status.dataset.state)) return;
     estimate(Number(status.dataset.progress));
     setTimeout(look, document.hidden ? 5000 : 1000);
   }
@@ -96,5 +109,7 @@ function follow(part) {
 
 const form = document.getElementById("submit");
 if (form) { watchUpload(form); watchDrop(document.getElementById("drop"), form.elements.file); }
+const model = document.getElementById("model");
+if (model) watchArchitecture(model);
 const live = document.querySelector("[data-live]");
 if (live) follow(live);

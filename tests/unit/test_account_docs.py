@@ -7,6 +7,7 @@ from pathlib import Path
 
 from core import audit
 from server import webhooks
+from server.audit_log import ACTIONS
 
 ROOT = Path(__file__).parents[2]
 ACCOUNTS = (ROOT / "docs" / "accounts.md").read_text(encoding="utf-8")
@@ -27,6 +28,7 @@ def test_every_action_of_the_log_is_documented() -> None:
     }
     told = set(re.findall(r"`([a-z-]+\.[a-z-]+)`", ACCOUNTS.split("## The audit log")[1]))
     assert told == known | recorded | {"submission.scored"}
+    assert told == set(ACTIONS)
 
 
 def test_the_retries_of_webhooks_are_documented() -> None:
