@@ -11,9 +11,13 @@ from markupsafe import Markup
 from server import security
 from server.context import identity, services
 from server.pages.account import bp as account
+from server.pages.audit import bp as audit
 from server.pages.guide import bp as guide
+from server.pages.jobs import bp as jobs
+from server.pages.models import bp as models
 from server.pages.rating import bp as rating
 from server.pages.ratings import bp as ratings
+from server.pages.rescores import bp as rescores
 from server.pages.submissions import bp as submissions
 from server.pages.submit import bp as submit
 from server.pages.systems import bp as systems
@@ -25,7 +29,7 @@ def blueprint() -> APIBlueprint:
     pages = APIBlueprint("pages", __name__, enable_openapi=False)
     pages.before_request(security.check_csrf)
     pages.app_context_processor(_context)
-    for part in (guide, account, team, submit, submissions, rating, ratings, systems):
+    for part in (guide, account, team, submit, submissions, models, audit, rating, ratings, jobs, rescores, systems):
         pages.register_blueprint(part)
     return pages
 
