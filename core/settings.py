@@ -14,8 +14,8 @@ PREFIX = "AQA_"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number"}
 
 
-def _setting(default: Any, help: str, least: float = 0) -> Any:
-    return field(default=default, metadata={"help": help, "least": least})
+def _setting(default: Any, help: str, least: float = 0, most: float = float("inf")) -> Any:
+    return field(default=default, metadata={"help": help, "least": least, "most": most})
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,9 @@ class Settings:
     inbox_seconds: int = _setting(300, "Pause between two looks into the inbox.")
     publish_repo: str = _setting("", "Dataset repository on the Hub that boards are published to; empty means none.")
     publish_seconds: int = _setting(3_600, "Pause between two publications of the boards.")
+    snapshot_seconds: int = _setting(
+        86_400, "Pause between two looks at whether a board has changed and is to be kept; 0 means never."
+    )
     token_days: int = _setting(365, "Days until a new token expires; 0 means never.")
     webhooks_per_team: int = _setting(5, "Most webhooks of a team; 0 switches webhooks off.")
     webhook_private: bool = _setting(False, "Let webhooks go to plain HTTP and to addresses of private networks.")
@@ -91,7 +94,7 @@ class Settings:
         "apache-2.0,mit,bsd-2-clause,bsd-3-clause,cc0-1.0,cc-by-4.0,cc-by-sa-4.0,openrail,bigscience-openrail-m",
         "Licences, as the Hub spells them, under which a model may be run for a team; empty for any that is named.",
     )
-    bootstrap_resamples: int = _setting(9_999, "Resamples behind every interval.", least=100)
+    bootstrap_resamples: int = _setting(9_999, "Resamples behind every interval, at most 100,000.", 100, 100_000)
     bootstrap_seed: int = _setting(20221215, "Seed of the shared resample matrix.")
     lease_seconds: int = _setting(60, "A job whose worker is silent for this long goes back to the queue.", least=1)
     job_attempts: int = _setting(3, "Times a job is tried before it ends as failed.", least=1)
@@ -131,8 +134,10 @@ def _parse(setting: Field[Any], text: str) -> Any:
         value = kind(text)
     except (KeyError, ValueError):
         raise _wrong(setting, text, f"is not {_KINDS[kind]}") from None
-    if kind is not str and not setting.metadata["least"] <= value < float("inf"):
-        raise _wrong(setting, text, f"is not {setting.metadata['least']} or more")
+    least, most = setting.metadata["least"], setting.metadata["most"]
+    if kind is not str and not (least <= value <= most and value < float("inf")):
+        within = f"{least:,} or more" if most == float("inf") else f"between {least:,} and {most:,}"
+        raise _wrong(setting, text, f"is not {within}")
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import socket
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -96,9 +97,7 @@ class Client:
         except httpx.HTTPError as error:
             if attempts > 1:
                 return self._call(method, path, attempts - 1, **sent)
-            raise Unavailable(
-                f"{self._http.base_url.host} does not answer: {error}", "Check the address and that the service runs."
-            ) from error
+            raise _unreachable(self._http.base_url, error) from error
         if response.is_success:
             answer: dict[str, Any] = response.json() if response.content else {}
             return answer
@@ -111,6 +110,25 @@ def _said(card: SystemCard) -> dict[str, Any]:
 
 def _new_key() -> dict[str, str]:
     return {"Idempotency-Key": secrets.token_hex(16)}
+
+
+def _unreachable(address: httpx.URL, error: httpx.HTTPError) -> Unavailable:
+    """Why there was no answer, without the operating system's numbers."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, OSError):
+        cause = cause.__cause__ or cause.__context__
+    where = f"{address.host}:{address.port}" if address.port else address.host
+    if isinstance(error, httpx.TimeoutException):
+        return Unavailable(f"{where} did not answer in time.", "Try again; if it stays so, look at the service.")
+    if isinstance(cause, socket.gaierror):
+        return Unavailable(f"There is no machine called {address.host!r}.", "Check the address.")
+    if isinstance(error, httpx.ConnectError) and "CERTIFICATE" in str(error):
+        return Unavailable(f"The certificate of {where} is not trusted.", "Check the address and the service's TLS.")
+    if isinstance(error, httpx.ConnectError):
+        refused = isinstance(cause, ConnectionRefusedError) or "refused" in str(error)
+        told = "refused the connection" if refused else "cannot be reached"
+        return Unavailable(f"{where} {told}.", "Check the address and that the service runs there.")
+    return Unavailable(f"The connection to {where} broke off.", "Try again; what was sent counts once.")
 
 
 def _error(response: httpx.Response) -> AqaError:

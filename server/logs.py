@@ -5,46 +5,43 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+
+from core.log_context import current
 
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _SECRETS = re.compile(
     r"(aqa_|hf_|whsec_)[A-Za-z0-9_-]{8,}|(?<=/hub/lfs/)[\w.-]+|(?i:(?<=bearer )\S+)|(?<=://)[^/\s@:]*:[^/\s@]+(?=@)"
 )
 """Tokens, webhook secrets, tickets of uploads, and passwords in addresses."""
-_subject: ContextVar[str] = ContextVar("subject", default="")
-
-
-@contextmanager
-def about(subject: str) -> Iterator[None]:
-    """Whatever is logged inside the block carries this submission's (or run's) id."""
-    token = _subject.set(subject)
-    try:
-        yield
-    finally:
-        _subject.reset(token)
+FIELDS = ("method", "path", "status", "seconds")
+"""What a line about a request holds besides, each under its own name."""
+_SUBMISSION = re.compile(r"^([0-9a-f]{12})[:@]")
+"""A job's subject that is a part of a submission, or the submission in a rescore."""
 
 
 class Redacting(logging.Formatter):
-    """Formats as usual, tracebacks included, names the subject, and then strikes secrets out."""
+    """Formats as usual, tracebacks included, strikes secrets out, and names the subject and the team."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record's text."""
-        subject = _subject_of(record)
-        return redact(super().format(record)) + (f" [{subject}]" if subject else "")
+        subject, team = _about(record)
+        told = " ".join(part for part in (subject, f"team {team}" if team is not None else "") if part)
+        return redact(super().format(record)) + (f" [{told}]" if told else "")
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a record: time, level, logger, message, subject and traceback where there are any."""
+    """One JSON object a record: time, level, logger, message; subject, team and traceback where there are any."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line."""
-        told = {"time": self.formatTime(record), "level": record.levelname, "logger": record.name}
+        told: dict[str, object] = {"time": self.formatTime(record), "level": record.levelname, "logger": record.name}
         told["message"] = redact(record.getMessage())
-        if subject := _subject_of(record):
+        subject, team = _about(record)
+        if subject:
             told["subject"] = subject
+        if team is not None:
+            told["team"] = team
+        told |= {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
         if record.exc_info:
             told["traceback"] = redact(self.formatException(record.exc_info))
         return json.dumps(told, ensure_ascii=False)
@@ -63,5 +60,9 @@ def set_up(level: int, *, as_json: bool = False) -> None:
         handler.setFormatter(JsonLines() if as_json else Redacting(_FORMAT))
 
 
-def _subject_of(record: logging.LogRecord) -> str:
-    return str(getattr(record, "subject", "") or _subject.get())
+def _about(record: logging.LogRecord) -> tuple[str, int | None]:
+    """The submission (or run, or other subject) and the team: the line's own, else those of what is being done."""
+    doing = current()
+    subject, team = str(getattr(record, "subject", "") or doing.subject), getattr(record, "team", doing.team)
+    found = _SUBMISSION.match(subject)
+    return (found[1] if found else subject), team

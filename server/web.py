@@ -12,12 +12,15 @@ from flask.json.provider import JSONProvider
 
 from core.audit import SERVICE, act_as
 from core.errors import NotFound, NotSignedIn
-from server import api, errors, health, limits, metrics, pages, security, shown
+from server import api, errors, health, limits, metrics, pages, request_log, security, shown
 from server.api.documents import SECURITY_SCHEMES, add_bodies
 from server.api.schemas import ErrorOut
 from server.bootstrap import Services
 from server.context import EXTENSION, actor, read_bearer, read_cookie
 from server.hub import blueprint as hub
+
+_JSON_BYTES = 2**20
+"""The largest JSON body of the API, which holds no files."""
 
 
 class OrJson(JSONProvider):
@@ -63,6 +66,7 @@ def create(services: Services) -> APIFlask:
     app.error_processor(errors.from_validation)
     app.spec_processor(add_bodies)
     app.before_request(_identify)
+    request_log.register(app)
     limits.register(app, settings)
     app.before_request(_admit)
     app.teardown_request(lambda _error: act_as(SERVICE))
@@ -95,6 +99,8 @@ def _identify() -> None:
 def _admit() -> None:
     if g.refusal is not None:
         raise g.refusal
+    if request.is_json and request.path.startswith(f"{api.PREFIX}/"):
+        request.max_content_length = _JSON_BYTES
     act_as(actor())
 
 

@@ -8,15 +8,17 @@ import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from core.audit import SERVICE, acting
 from core.errors import AqaError, LeaseLost, Unavailable
 from core.hub_access import HubAccess, reaching_hub
+from core.log_context import about
 from core.queue import Claim
+from server import job_subjects
 from server.bootstrap import Services
 from server.exchange.jobs import Periodic
 from server.jobs import FAILED, JOBS
-from server.logs import about
 
 log = logging.getLogger("aqa.worker")
 
@@ -29,6 +31,7 @@ class Worker:
         self._queues = queues
         self._stop = threading.Event()
         self._in_hand: Claim | None = None
+        self._doing: dict[str, Any] = {}
         self._periodic = Periodic(services)
         self.name = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident() % 10_000}"
 
@@ -61,11 +64,12 @@ class Worker:
         claim = queue.claim(self._queues, self.name)
         if claim is None:
             return False
-        log.info("job %s: %s, attempt %s", claim.id, claim.kind, claim.attempt, extra={"subject": claim.subject})
-        self._in_hand = claim
+        self._in_hand, self._doing = claim, {"subject": claim.subject}
         try:
+            doing = self._doing = self._about(claim)
+            log.info("job %s: %s, attempt %s", claim.id, claim.kind, claim.attempt, extra=doing)
             access = HubAccess.from_settings(self._services.settings)
-            with self._heartbeats(claim), acting(SERVICE), about(claim.subject), reaching_hub(access):
+            with self._heartbeats(claim), acting(SERVICE), about(doing["subject"], doing["team"]), reaching_hub(access):
                 JOBS[claim.kind](self._services, claim)
         except LeaseLost:
             log.warning("job %s was taken over or cancelled; this worker's result was dropped", claim.id)
@@ -92,7 +96,7 @@ class Worker:
             log.info("job %s had ended already", claim.id)
 
     def _fail(self, claim: Claim, error: Exception) -> None:
-        log.exception("job %s failed in attempt %s", claim.id, claim.attempt, extra={"subject": claim.subject})
+        log.exception("job %s failed in attempt %s", claim.id, claim.attempt, extra=self._doing)
         # Only what another attempt could mend is tried again.
         final = isinstance(error, AqaError) and not isinstance(error, Unavailable)
         reason = f"{error.message} {error.hint}".strip() if isinstance(error, AqaError) else _unexpected(error)
@@ -103,6 +107,12 @@ class Worker:
                     FAILED[claim.kind](self._services, session, claim.subject, reason)
         except LeaseLost:
             log.warning("job %s was taken over or cancelled while it failed", claim.id)
+
+    def _about(self, claim: Claim) -> dict[str, Any]:
+        """What the log lines of a job name: its submission or other subject, and the team whose it is."""
+        with self._services.database.reading() as session:
+            told = job_subjects.of_claim(session, claim)
+        return {"subject": told.submission or claim.subject, "team": told.team_id}
 
     @contextmanager
     def _heartbeats(self, claim: Claim) -> Iterator[None]:

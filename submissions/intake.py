@@ -11,7 +11,7 @@ from typing import BinaryIO
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from core import states
+from core import log_context, states
 from core.architectures import ARCHITECTURES
 from core.benchmark import Benchmark, Benchmarks
 from core.blob_keeping import ensure, from_bytes
@@ -125,6 +125,7 @@ class Intake:
             rescoring.include(session, self.queue, submission)
             finish(session, submission)
             ensure(session, self.blobs, blob, from_bytes(data))
+        log_context.note(submission.id)
         return submission
 
     def publish(self, submission_id: str, team_id: int | None) -> Submission:

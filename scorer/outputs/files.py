@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -89,15 +91,27 @@ def write_examples(outputs: Outputs, kind: str, stream: BinaryIO) -> None:
 def write_all(outputs: Outputs, folder: Path, source: Source, kinds: Sequence[str] = ("jsonl",)) -> dict[str, Any]:
     """Write `scores.json`, `examples.KIND` and, last, `manifest.json`; returns the scores document.
 
-    Every file appears whole, by rename. The same evaluation gives the same bytes.
+    They are written aside and appear together, by rename: on a full disk none does, and what was there stays. The same
+    evaluation gives the same bytes.
     """
+    new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     document = scores_document(outputs)
-    written = [_write(folder / "scores.json", lambda stream: stream.write(_pretty(document)))]
-    for kind in kinds:
-        written.append(_write(folder / f"examples.{kind}", partial(write_examples, outputs, kind)))
-    about = manifest(outputs, source, written, CSV_ESCAPE if "csv" in kinds else None)
-    _write(folder / "manifest.json", lambda stream: stream.write(_pretty(about)))
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".unfinished-") as aside:
+            at = Path(aside)
+            written = [_write(at / "scores.json", lambda stream: stream.write(_pretty(document)))]
+            for kind in kinds:
+                written.append(_write(at / f"examples.{kind}", partial(write_examples, outputs, kind)))
+            about = manifest(outputs, source, written, CSV_ESCAPE if "csv" in kinds else None)
+            written.append(_write(at / "manifest.json", lambda stream: stream.write(_pretty(about))))
+            for path in written:
+                os.replace(path, folder / path.name)
+    except BaseException:
+        if new:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
     return document
 
 
@@ -112,8 +126,6 @@ def _pretty(value: Any) -> bytes:
 
 
 def _write(path: Path, fill: Callable[[BinaryIO], object]) -> Path:
-    unfinished = path.with_name(path.name + ".partial")
-    with unfinished.open("wb") as stream:
+    with path.open("wb") as stream:
         fill(stream)
-    os.replace(unfinished, path)
     return path

@@ -12,6 +12,7 @@ from server.cli import (
     audit,
     backup,
     benchmark,
+    board,
     database,
     demo,
     export,
@@ -21,6 +22,7 @@ from server.cli import (
     models,
     queue,
     ratings,
+    rescore,
     score,
     serve,
     submit,
@@ -43,6 +45,7 @@ app.command("export", rich_help_panel="Evaluate")(export.export)
 app.add_typer(systems.app, name="system", rich_help_panel="Evaluate")
 app.add_typer(models.app, name="model", rich_help_panel="Evaluate")
 app.add_typer(benchmark.app, name="benchmark", rich_help_panel="Benchmarks")
+app.add_typer(board.app, name="board", rich_help_panel="Benchmarks")
 app.add_typer(imports.app, name="import", rich_help_panel="Benchmarks")
 app.add_typer(ratings.app, name="ratings", rich_help_panel="Human ratings")
 app.command("demo", rich_help_panel="Run the service")(demo.demo)
@@ -50,6 +53,7 @@ app.command("serve", rich_help_panel="Run the service")(serve.serve)
 app.command("worker", rich_help_panel="Run the service")(serve.worker)
 app.add_typer(hub.app, name="hub", rich_help_panel="Run the service")
 app.add_typer(queue.app, name="queue", rich_help_panel="Run the service")
+app.add_typer(rescore.app, name="rescore", rich_help_panel="Run the service")
 app.add_typer(database.app, name="db", rich_help_panel="Run the service")
 app.command("backup", rich_help_panel="Run the service")(backup.backup)
 app.command("restore", rich_help_panel="Run the service")(backup.restore)

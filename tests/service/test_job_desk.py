@@ -67,7 +67,8 @@ def stands(services: Services, at: str) -> tuple[str, str | None]:
 
 def actions(services: Services, subject: object) -> list[str]:
     with services.database.reading() as session:
-        return list(session.scalars(select(AuditEvent.action).where(AuditEvent.subject == str(subject))))
+        mine = (AuditEvent.subject == str(subject), AuditEvent.action.like("job.%") | AuditEvent.action.like("queue.%"))
+        return list(session.scalars(select(AuditEvent.action).where(*mine).order_by(AuditEvent.id)))
 
 
 def test_every_kind_has_a_title() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 
-from server.logs import JsonLines, Redacting, about
+from core.log_context import about
+from server.logs import JsonLines, Redacting
 
 
 def record(message: str, error: BaseException | None = None, **extra: str) -> logging.LogRecord:
