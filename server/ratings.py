@@ -10,12 +10,14 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from core.tables import RaterExclusion, RatingBatch, RatingRow, RatingSheet
+from core.errors import InvalidInput
+from core.tables import EditRatingRow, RaterExclusion, RatingBatch, RatingRow, RatingSheet
+from core.tracks import EDITING
 from scorer.agreement_report import BatchAgreement
 from scorer.sheet_strata import strata
 from server.bootstrap import Services
-from submissions.ratings import Preview
-from submissions.ratings.export import export_labels, export_ratings
+from submissions.ratings import Preview, kinds
+from submissions.ratings.editing_sheets import to_rate, write_sheet
 from submissions.ratings.sheets import published
 from submissions.report import report_to_dict
 
@@ -52,20 +54,22 @@ def preview_document(found: Preview) -> dict[str, Any]:
 def batch_documents(session: Session, batches: Sequence[RatingBatch]) -> list[dict[str, Any]]:
     """Batches with how many ratings, triples and raters each has."""
     wanted = [batch.id for batch in batches]
-    counts = {
-        batch_id: (ratings, triples, raters)
-        for batch_id, ratings, triples, raters in session.execute(
-            select(
-                RatingRow.batch_id,
-                func.count(),
-                func.count(RatingRow.triple.distinct()),
-                func.count(func.nullif(RatingRow.rater, "").distinct()),
-            )
-            .where(RatingRow.batch_id.in_(wanted))
-            .group_by(RatingRow.batch_id)
-        )
-    }
-    return [_batch(batch, *counts.get(batch.id, (0, 0, 0))) for batch in batches]
+    of_triples = select(
+        RatingRow.batch_id,
+        func.count(),
+        func.count(RatingRow.triple.distinct()),
+        func.count(func.nullif(RatingRow.rater, "").distinct()),
+    )
+    found = session.execute(of_triples.where(RatingRow.batch_id.in_(wanted)).group_by(RatingRow.batch_id)).all()
+    counts = {batch_id: (ratings, triples, raters) for batch_id, ratings, triples, raters in found}
+    return [_batch(batch, *counts.get(batch.id) or _of_revisions(session, batch.id)) for batch in batches]
+
+
+def _of_revisions(session: Session, batch_id: int) -> tuple[int, int, int]:
+    """Ratings, different questions asked of revisions, and raters of a batch of the editing track; else zeros."""
+    query = select(EditRatingRow.revision, EditRatingRow.sentence, EditRatingRow.rater)
+    rows = session.execute(query.where(EditRatingRow.batch_id == batch_id)).all()
+    return len(rows), len({(row.revision, row.sentence) for row in rows}), len({row.rater for row in rows})
 
 
 def exclusion_document(row: RaterExclusion) -> dict[str, Any]:
@@ -94,7 +98,7 @@ def exported(services: Services, benchmark: str, what: str, kind: str) -> tuple[
     """The labels or ratings of a benchmark as a file, and its name."""
     chosen, data = services.benchmarks.get(benchmark), io.BytesIO()
     with services.database.reading() as session:
-        {"labels": export_labels, "ratings": export_ratings}[what](session, chosen, kind, data)
+        kinds.of(chosen).exports[what](session, chosen, kind, data)
     return data.getvalue(), f"{benchmark}-{what}.{kind}"
 
 
@@ -108,6 +112,19 @@ def drawn(
     return services.sheets.make(
         chosen, author=author, method=method, size=size, submissions=submissions, strata=known, seed=seed
     )
+
+
+def revision_sheet(
+    services: Services, benchmark: str, kind: str, submissions: Sequence[str], size: int | None, seed: int, before: bool
+) -> tuple[bytes, int]:
+    """A sheet of revisions to rate, as a file, and how many texts there are in it. Raises as `write_sheet`."""
+    chosen, data = services.benchmarks.get(benchmark), io.BytesIO()
+    if chosen.track != EDITING:
+        raise InvalidInput(f"{chosen.id} is not of the editing track.", "Draw a sheet of triples: aqa ratings sheet.")
+    with services.database.reading() as session:
+        found = to_rate(session, chosen, submissions, before=before)
+    count = write_sheet(chosen, found, kind, data, size=size, seed=seed)
+    return data.getvalue(), count
 
 
 def _batch(batch: RatingBatch, ratings: int, triples: int, raters: int) -> dict[str, Any]:

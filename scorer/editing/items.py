@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from core.editing import Revision
 from core.records import Judgment, Pair, Passage, Question
+from core.sentences import split
 from core.text import pair_key
-from scorer.editing.sentences import split, statement
+from scorer.editing.sentences import statement
 from submissions.editing.labels import EditLabels, RevisionLabel
 
 ABSENT = "absent_revision"

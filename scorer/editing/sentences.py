@@ -1,11 +1,11 @@
-"""Sentences of a text, by a pinned library, and the form in which each is judged."""
+"""The form in which the sentences of a text are judged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import metadata
 
 from core.errors import InvalidInput
+from core.sentences import splitter
 
 PLAIN, CONTEXT = "plain", "context"
 FORMS: dict[str, str] = {
@@ -13,8 +13,6 @@ FORMS: dict[str, str] = {
     CONTEXT: "Each sentence after the turns before the passage.",
 }
 _NOT_MADE = "decontextualised"
-_VERSION = 1
-"""Of our own steps around the library."""
 
 
 def checked(form: str) -> str:
@@ -31,7 +29,7 @@ def checked(form: str) -> str:
 
 def signature(form: str) -> str:
     """The part of a score's signature that says how sentences were made."""
-    return f"sent:{form}|split:pysbd-{metadata.version('pysbd')}.{_VERSION}"
+    return f"sent:{form}|split:{splitter()}"
 
 
 def form_of(signature: str) -> str:
@@ -40,27 +38,6 @@ def form_of(signature: str) -> str:
     return next(named, PLAIN)
 
 
-def split(text: str) -> tuple[str, ...]:
-    """The sentences of an English text in order, without the blanks around them; none for a blank text.
-
-    By pysbd's rules. Where the library drops characters (it does so at a few symbols that it uses inside), the lines
-    of the text are its sentences instead, so that nothing goes unjudged.
-    """
-    import pysbd
-
-    # A segmenter keeps the text it works on, so threads must not share one.
-    found = tuple(
-        part for piece in pysbd.Segmenter(language="en", clean=False).segment(text) if (part := piece.strip())
-    )
-    if _letters(found) == _letters([text]):
-        return found
-    return tuple(part for line in text.splitlines() if (part := line.strip()))
-
-
 def statement(form: str, context: Sequence[str], sentence: str) -> str:
     """What a judge reads as the hypothesis for a sentence of a passage with this context."""
     return " ".join([*context, sentence]) if form == CONTEXT else sentence
-
-
-def _letters(parts: Sequence[str]) -> str:
-    return "".join("".join(part.split()) for part in parts)

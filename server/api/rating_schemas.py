@@ -203,3 +203,15 @@ class SheetQuery(Schema):
     """As what kind of file."""
 
     kind = fields.String(load_default="csv", validate=OneOf(tabular.KINDS))
+
+
+class RevisionsQuery(SheetQuery):
+    """Which revisions to put on a sheet."""
+
+    benchmark = fields.String(required=True, validate=Length(max=64))
+    submission = fields.List(fields.String(validate=Length(max=64)), load_default=list, validate=Length(max=1_000))
+    size = fields.Integer(load_default=None, allow_none=True, validate=Range(min=1, max=1_000_000))
+    seed = fields.Integer(load_default=0, validate=Range(min=0, max=2**31 - 1))
+    before = fields.Boolean(
+        load_default=False, metadata={"description": "Also the passages before editing, beside the same reports."}
+    )

@@ -27,6 +27,7 @@ from server.api.rating_schemas import (
     RatersOut,
     RatersQuery,
     RatingFileIn,
+    RevisionsQuery,
     SheetIn,
     SheetOut,
     SheetQuery,
@@ -164,6 +165,18 @@ def sheet_download(sheet_id: str, query_data: dict[str, str]) -> Response:
     data = io.BytesIO()
     services().sheets.write(number(sheet_id, "rating sheet"), query_data["kind"], data)
     return attachment(data.getvalue(), f"sheet-{sheet_id}.{query_data['kind']}")
+
+
+@bp.get("/revisions")
+@only("maintainer")
+@bp.input(RevisionsQuery, location="query")
+@answers(bp, 400, 403, 404, files=_FILES)
+def revisions(query_data: dict[str, Any]) -> Response:
+    """A sheet of the editing track for raters to fill in: the sentences and intents that nobody has rated"""
+    asked = dict(query_data)
+    submissions = asked.pop("submission")
+    data, _ = documents.revision_sheet(services(), submissions=submissions, **asked)
+    return attachment(data, f"{asked['benchmark']}-revisions.{asked['kind']}")
 
 
 @bp.post("/sheets/<sheet_id>/open")

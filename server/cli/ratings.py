@@ -87,7 +87,7 @@ def apply(
         with wired.database.reading() as session:
             print_json(batch_documents(session, [batch])[0] | {"submissions": list(found.submissions)})
     else:
-        stdout().print(f"Applied as batch {batch.id}. {_waiting(len(found.submissions))}")
+        stdout().print(f"Applied as batch {batch.id}. {_waiting(len(found.submissions))}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -100,7 +100,11 @@ def revoke(
     from server.cli.wiring import services
 
     done = services().ratings.revoke(batch, author or login())
-    stdout().print(f"Batch {done.id} of {done.benchmark_id} was revoked. Submissions it changed are queued.")
+    stdout().print(
+        f"Batch {done.id} of {done.benchmark_id} was revoked. Submissions it changed are queued.",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 @app.command("list")
@@ -140,16 +144,16 @@ def export(
     from core.errors import InvalidInput
     from server.cli.console import stdout
     from server.cli.wiring import services
-    from submissions.ratings.export import export_labels, export_ratings
+    from submissions.ratings import kinds
 
-    writers = {"labels": export_labels, "ratings": export_ratings}
-    if what not in writers:
-        raise InvalidInput(f"There is nothing called {what!r} to export.", f"Choose one of: {', '.join(writers)}.")
     wired = services()
     chosen = wired.benchmarks.get(benchmark)
+    writers = kinds.of(chosen).exports
+    if what not in writers:
+        raise InvalidInput(f"There is nothing called {what!r} to export.", f"Choose one of: {', '.join(writers)}.")
     with wired.database.reading() as session, sheets.written(out) as stream:
         writers[what](session, chosen, out.suffix.removeprefix("."), stream)
-    stdout().print(f"Written to {out}.", soft_wrap=True)
+    stdout().print(f"Written to {out}.", markup=False, soft_wrap=True)
 
 
 def login() -> str:

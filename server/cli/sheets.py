@@ -26,14 +26,21 @@ def sheet(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed draws the same triples.")] = 0,
     author: Annotated[str, typer.Option(help="Who draws it (default: the name you are logged in by).")] = "",
+    before: Annotated[
+        bool, typer.Option("--before", help="Editing track: also the passages before editing, beside the same reports.")
+    ] = False,
 ) -> None:
-    """Draw the next unrated triples; the probability of each is recorded with it."""
+    """Draw the next unrated triples; the probability of each is recorded with it. In the editing track, revisions."""
+    from core.tracks import EDITING
     from server.cli.console import stdout
     from server.cli.ratings import login
     from server.cli.wiring import services
     from server.ratings import drawn
 
     wired = services()
+    if wired.benchmarks.get(benchmark).track == EDITING:
+        _of_revisions(benchmark, out, method, size, submission or [], seed, before)
+        return
     made = drawn(wired, author or login(), benchmark, method, size, seed, submission or [])
     if out is not None:
         with written(out) as stream:
@@ -42,6 +49,29 @@ def sheet(
     stdout().print(
         f"Sheet {made.id} of {benchmark}: drawn from {made.population:,} unrated triples ({made.method}){where}. "
         f"Give it to raters on the pages with: aqa ratings open {made.id}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _of_revisions(
+    benchmark: str, out: Path | None, method: str, size: int | None, submissions: list[str], seed: int, before: bool
+) -> None:
+    from core.errors import InvalidInput
+    from server.cli.console import stdout
+    from server.cli.wiring import services
+    from server.ratings import revision_sheet
+
+    if out is None:
+        raise InvalidInput("Sheets of revisions are files, and are not kept here.", "Name one: --out FILE.")
+    if method not in ("all", "random"):
+        raise InvalidInput(f"Revisions are not drawn by the method {method!r}.", "Methods: all, random.")
+    kind = out.suffix.removeprefix(".")
+    data, count = revision_sheet(services(), benchmark, kind, submissions, size, seed, before)
+    with written(out) as stream:
+        stream.write(data)
+    stdout().print(
+        f"{count:,} texts of {benchmark} to rate, written to {out}. Filled in, it comes back by: aqa ratings preview",
         soft_wrap=True,
     )
 
@@ -69,7 +99,11 @@ def close(batch: Annotated[int, typer.Argument(help="The batch's number.")]) -> 
     from server.cli.wiring import services
 
     done = services().assignments.close(batch)
-    stdout().print(f"Batch {done.id} of {done.benchmark_id} is closed and counts. Submissions it changed are queued.")
+    stdout().print(
+        f"Batch {done.id} of {done.benchmark_id} is closed and counts. Submissions it changed are queued.",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from flask import Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as Redirect
 
 from core.errors import AqaError, InvalidInput
+from core.tracks import EDITING
 from scorer.agreement_report import batch_agreement
 from server import ratings as documents
 from server.access import only
@@ -101,15 +102,18 @@ def draw() -> tuple[str, int] | Response:
     try:
         size, method = request.form.get("size", "").strip(), request.form.get("method", "all")
         amount = number(size, "sheet of the size") if size else None
+        if services().benchmarks.get(_benchmark()).track == EDITING:
+            data, _ = documents.revision_sheet(services(), _benchmark(), "csv", [], amount, 0, "before" in request.form)
+            return attachment(data, f"{_benchmark()}-revisions.csv")
         sheet = documents.drawn(services(), signed_in().team, _benchmark(), method, amount, 0, [])
         if request.form.get("do") == "open":
             batch = services().assignments.open(sheet.id, signed_in().team)
             return Response(status=303, headers={"Location": url_for(".one", batch_id=batch.id)})
-        data = io.BytesIO()
-        services().sheets.write(sheet.id, "csv", data)
+        stream = io.BytesIO()
+        services().sheets.write(sheet.id, "csv", stream)
     except AqaError as error:
         return _overview(error=error), error.status
-    return attachment(data.getvalue(), f"sheet-{sheet.id}.csv")
+    return attachment(stream.getvalue(), f"sheet-{sheet.id}.csv")
 
 
 @bp.get("/export.<kind>")
@@ -134,9 +138,10 @@ def _overview(preview: Preview | None = None, **shown: Any) -> str:
             batches = documents.batch_documents(session, services().ratings.batches(chosen))[::-1]
         history = [documents.exclusion_document(row) for row in services().raters.history(chosen)]
     found = documents.preview_document(preview) if preview else None
+    editing = any(row.id == chosen and row.track == EDITING for row in benchmarks)
     return render_template(
-        "ratings.html", benchmarks=benchmarks, chosen=chosen, batches=batches, history=history, methods=METHODS,
-        preview=found, sent=request.form, settings=services().settings, **shown,
+        "ratings.html", benchmarks=benchmarks, chosen=chosen, editing=editing, batches=batches, history=history,
+        methods=METHODS, preview=found, sent=request.form, settings=services().settings, **shown,
     )  # fmt: skip
 
 

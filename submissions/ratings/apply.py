@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from sqlalchemy import insert, select
-from sqlalchemy.orm import Session
+from sqlalchemy import select
 
 from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
 from core.errors import Conflict, NotFound, TooLarge
 from core.queue import Queue
 from core.settings import Settings
-from core.tables import RatingBatch, RatingRow, SheetRow
+from core.tables import RatingBatch
 from core.tables.base import utc_now
 from submissions.formats import Limits
-from submissions.ratings.preview import Preview, applied_before, keys_of, preview
-from submissions.ratings.pseudonyms import pseudonyms
-from submissions.ratings.read import Ground, Rating, RatingFile, read_ratings
-from submissions.ratings.sheets import sheet_rows
-from submissions.ratings.touched import keys_in, re_evaluating
+from submissions.ratings import kinds
+from submissions.ratings.kinds import Files
+from submissions.ratings.preview import Preview, applied_before
+from submissions.ratings.touched import re_evaluating
 from submissions.report import refusal
 
 
@@ -40,7 +37,7 @@ class Ratings:
         """Read a file and say what applying it would change; writes nothing. Never raises for a bad file."""
         benchmark, file = self._read(benchmark_id, stream, name, skip_unknown)
         with self.database.reading() as session:
-            return preview(session, benchmark, file, synthetic)
+            return kinds.of(benchmark).preview(session, benchmark, file, synthetic)
 
     def apply(
         self,
@@ -64,11 +61,15 @@ class Ratings:
         return self.store(benchmark, file, name, author=author, note=note, synthetic=synthetic)
 
     def store(
-        self, benchmark: Benchmark, file: RatingFile, name: str, *, author: str, note: str = "", synthetic: bool = False
+        self, benchmark: Benchmark, file: Any, name: str, *, author: str, note: str = "", synthetic: bool = False
     ) -> RatingBatch:
         """Store ratings that were read already; otherwise as `apply`."""
-        keys = keys_of(file.ratings)
-        with self.database.transaction() as session, re_evaluating(session, self.queue, benchmark.id, lambda: keys):
+        kind = kinds.of(benchmark)
+        keys = kind.keys_of(file.ratings)
+        with (
+            self.database.transaction() as session,
+            re_evaluating(session, self.queue, benchmark.id, lambda: keys, kind.moves),
+        ):
             before = applied_before(session, benchmark.id, file.digest)
             if before is not None:
                 raise Conflict(f"This very file was applied as batch {before}.", "Revoke that batch first.")
@@ -78,7 +79,7 @@ class Ratings:
             )  # fmt: skip
             session.add(batch)
             session.flush()
-            insert_ratings(session, batch, file.ratings)
+            kind.insert(session, batch, file.ratings)
         return batch
 
     def revoke(self, batch_id: int, by: str) -> RatingBatch:
@@ -92,7 +93,9 @@ class Ratings:
                 raise NotFound(f"There is no rating batch {batch_id}.", "`aqa ratings list` shows all.")
             if batch.revoked_at is not None:
                 raise Conflict(f"Batch {batch_id} was revoked before, by {batch.revoked_by}.")
-            with re_evaluating(session, self.queue, batch.benchmark_id, lambda: keys_in(session, batch_id)):
+            kind = kinds.of(self.benchmarks.get(batch.benchmark_id))
+            keys = kind.keys_in(session, batch_id)
+            with re_evaluating(session, self.queue, batch.benchmark_id, lambda: keys, kind.moves):
                 batch.revoked_at, batch.revoked_by = utc_now(), by[:80]
         return batch
 
@@ -104,33 +107,11 @@ class Ratings:
         with self.database.reading() as session:
             return list(session.scalars(query))
 
-    def _read(self, benchmark_id: str, stream: BinaryIO, name: str, skip_unknown: bool) -> tuple[Benchmark, RatingFile]:
+    def _read(self, benchmark_id: str, stream: BinaryIO, name: str, skip_unknown: bool) -> tuple[Benchmark, Any]:
         benchmark = self.benchmarks.get(benchmark_id)
         limits = Limits.from_settings(self.settings)
         data = stream.read(limits.file_bytes + 1)
         if len(data) > limits.file_bytes:
             raise TooLarge(f"The file is larger than {self.settings.max_file_mb} MiB.", "Send it gzipped or in parts.")
-        resolve = self.benchmarks.corpus(benchmark).resolve
-        ground = Ground(
-            benchmark.questions, resolve, pseudonyms(self.database).of, limits, skip_unknown,
-            lambda names: self._sheet_rows(benchmark.id, names),
-        )  # fmt: skip
-        return benchmark, read_ratings(data, name, ground)
-
-    def _sheet_rows(self, benchmark_id: str, names: Sequence[str]) -> dict[str, SheetRow]:
-        with self.database.reading() as session:
-            return sheet_rows(session, benchmark_id, names)
-
-
-def insert_ratings(session: Session, batch: RatingBatch, ratings: Sequence[Rating]) -> None:
-    """Insert the rows of a batch."""
-    rows = [
-        {
-            "batch_id": batch.id, "row": r.row, "benchmark_id": batch.benchmark_id, "triple": r.triple, "near": r.near,
-            "position": r.position, "answer": r.answer, "passage_id": r.passage_id, "rater": r.rater,
-            "interpretable": r.interpretable, "supported": r.supported, "positive": r.positive, "known": r.known,
-            "system": r.system, "note": r.note, "rated_at": r.rated_at,
-        }
-        for r in ratings
-    ]  # fmt: skip
-    session.execute(insert(RatingRow), rows)
+        files = Files(self.database, self.benchmarks, limits, skip_unknown)
+        return benchmark, kinds.of(benchmark).read(data, name, benchmark, files)

@@ -58,12 +58,12 @@ def check_header(header: Sequence[str], findings: Findings) -> None:
 def answers_of(row: int, cells: Mapping[str, str], kind: str, findings: Findings) -> Answers | None:
     """The row's answers, or None with the fault reported."""
     if kind == PRE_AGGREGATED:
-        label = _yes_no(row, cells, "human_rating", findings)
+        label = yes_no(row, cells, "human_rating", findings)
         return None if label is None else Answers(None, None, label)
-    known = _yes_no(row, cells, "known", findings) if "known" in cells else None
+    known = yes_no(row, cells, "known", findings) if "known" in cells else None
     if "known" in cells and known is None:
         return None
-    interpretable = _yes_no(row, cells, "interpretable", findings)
+    interpretable = yes_no(row, cells, "interpretable", findings)
     given = bool(cells.get("supported", "").strip())
     if interpretable is False and given:
         message = "“supported” is answered although “interpretable” is N. Leave it empty: it was not to be asked."
@@ -71,11 +71,12 @@ def answers_of(row: int, cells: Mapping[str, str], kind: str, findings: Findings
         return None
     if not interpretable:
         return None if interpretable is None else Answers(False, None, False, known)
-    supported = _yes_no(row, cells, "supported", findings)
+    supported = yes_no(row, cells, "supported", findings)
     return None if supported is None else Answers(True, supported, supported, known)
 
 
-def _yes_no(row: int, cells: Mapping[str, str], column: str, findings: Findings) -> bool | None:
+def yes_no(row: int, cells: Mapping[str, str], column: str, findings: Findings) -> bool | None:
+    """What a column's Y or N says, or None with the fault reported."""
     text = cells.get(column, "").strip()
     value = _YES_NO.get(text.casefold())
     if value is None:

@@ -11,10 +11,11 @@ from core.benchmark import Benchmarks
 from core.database import Database
 from core.errors import Conflict, NotFound
 from core.queue import Queue
-from core.tables import RaterExclusion, RatingRow
+from core.tables import RaterExclusion
 from core.tables.base import utc_now
+from submissions.ratings import kinds
 from submissions.ratings.pseudonyms import pseudonyms
-from submissions.ratings.touched import Key, re_evaluating
+from submissions.ratings.touched import re_evaluating
 
 
 @dataclass
@@ -30,12 +31,15 @@ class Raters:
 
         Raises `NotFound` for a rater of whom there is no rating, `Conflict` for one who is left out already.
         """
-        benchmark_id, pseudonym = self.benchmarks.get(benchmark_id).id, self._pseudonym(rater)
+        kind, pseudonym = kinds.of(self.benchmarks.get(benchmark_id)), self._pseudonym(rater)
         with (
             self.database.transaction() as session,
-            re_evaluating(session, self.queue, benchmark_id, lambda: _keys(session, benchmark_id, pseudonym)),
-        ):
-            if not _keys(session, benchmark_id, pseudonym):
+            re_evaluating(
+                session, self.queue, benchmark_id, lambda: kind.keys_of_rater(session, benchmark_id, pseudonym),
+                kind.moves,
+            ),
+        ):  # fmt: skip
+            if not kind.keys_of_rater(session, benchmark_id, pseudonym):
                 raise NotFound(
                     f"There is no rating by {pseudonym} on {benchmark_id}.", "`aqa ratings raters` lists them."
                 )
@@ -47,11 +51,14 @@ class Raters:
 
     def take_back(self, benchmark_id: str, rater: str, by: str) -> RaterExclusion:
         """Let a rater's ratings count again and evaluate again what that moves. Raises `NotFound`."""
-        benchmark_id, pseudonym = self.benchmarks.get(benchmark_id).id, self._pseudonym(rater)
+        kind, pseudonym = kinds.of(self.benchmarks.get(benchmark_id)), self._pseudonym(rater)
         with (
             self.database.transaction() as session,
-            re_evaluating(session, self.queue, benchmark_id, lambda: _keys(session, benchmark_id, pseudonym)),
-        ):
+            re_evaluating(
+                session, self.queue, benchmark_id, lambda: kind.keys_of_rater(session, benchmark_id, pseudonym),
+                kind.moves,
+            ),
+        ):  # fmt: skip
             row = _current(session, benchmark_id, pseudonym)
             if row is None:
                 raise NotFound(f"{pseudonym} is not left out of {benchmark_id}.")
@@ -66,13 +73,6 @@ class Raters:
 
     def _pseudonym(self, rater: str) -> str:
         return pseudonyms(self.database).of(rater)
-
-
-def _keys(session: Session, benchmark_id: str, rater: str) -> list[Key]:
-    query = select(RatingRow.position, RatingRow.triple, RatingRow.near).where(
-        RatingRow.benchmark_id == benchmark_id, RatingRow.rater == rater
-    )
-    return [Key(*row) for row in session.execute(query.distinct())]
 
 
 def _current(session: Session, benchmark_id: str, rater: str) -> RaterExclusion | None:

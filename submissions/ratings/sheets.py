@@ -17,6 +17,7 @@ from core.passage_text import rating_text
 from core.tables import PredictionRow, RatingSheet, SheetRow, Submission
 from core.tabular import write_table
 from core.text import triple_key
+from core.tracks import QA
 from submissions.labels import labels_of
 
 METHODS = ("all", "random", "stratified")
@@ -118,6 +119,11 @@ class Sheets:
         Raises `InvalidInput`, and `NotFound` for a submission to another benchmark or where all is rated already.
         """
         benchmark = self.benchmarks.get(benchmark_id)
+        if benchmark.track != QA:
+            raise InvalidInput(
+                f"{benchmark.id} has no triples to draw: its sheets are of revisions, and are not kept.",
+                "Write one as a file: aqa ratings sheet --out FILE, or /api/v1/ratings/revisions.",
+            )
         with self.database.transaction() as session:
             _check_submissions(session, benchmark.id, submissions)
             chosen = list(submissions) or published(session, benchmark.id)

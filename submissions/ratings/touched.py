@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
@@ -104,9 +104,22 @@ def held_triples(session: Session, benchmark_id: str, keys: Iterable[Key]) -> It
                     yield submission, key
 
 
+@dataclass(frozen=True)
+class Moves:
+    """How one track tells which submissions a change of ratings moves, from the keys of what was rated."""
+
+    labelled: Callable[[Session, str, Sequence[Any]], Any]
+    """The labels of some keys of a benchmark as they stand."""
+    moved: Callable[[Session, str, Sequence[Any], Any, Any], Iterable[str]]
+    """The submissions whose labels differ between two moments."""
+
+
+TRIPLES = Moves(labelled, moved)
+
+
 @contextmanager
 def re_evaluating(
-    session: Session, queue: Queue, benchmark_id: str, keys: Callable[[], Sequence[Key]]
+    session: Session, queue: Queue, benchmark_id: str, keys: Callable[[], Sequence[Any]], moves: Moves = TRIPLES
 ) -> Iterator[list[str]]:
     """Around a change of ratings within one transaction; afterwards jobs exist for the submissions it moved.
 
@@ -115,11 +128,12 @@ def re_evaluating(
     """
     session.get(BenchmarkRow, benchmark_id, with_for_update=True, populate_existing=True)
     chosen = keys()
-    before = labelled(session, benchmark_id, chosen)
+    before = moves.labelled(session, benchmark_id, chosen)
     touched: list[str] = []
     yield touched
     session.flush()
-    touched += sorted(moved(session, benchmark_id, chosen, before, labelled(session, benchmark_id, chosen)))
+    after = moves.labelled(session, benchmark_id, chosen)
+    touched += sorted(moves.moved(session, benchmark_id, chosen, before, after))
     _queue_evaluations(session, queue, touched)
 
 
