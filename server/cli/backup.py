@@ -33,4 +33,8 @@ def restore(
 
     held = backups.verify(folder) if check else backups.restore(build(settings()), folder)
     verb = "is whole" if check else "was restored"
-    stdout().print(f"{folder} {verb}: {held.database} at {held.revision}, {held.blobs:,} blobs.")
+    stdout().print(
+        f"{folder} {verb}: {held.database} at {held.revision}, {held.blobs:,} blobs.",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -25,4 +25,4 @@ def upgrade() -> None:
     after = database.head()
     shown = database.url.render_as_string(hide_password=True)
     verb = "is at" if before == after else f"went from {before or 'empty'} to"
-    stdout().print(f"{shown} {verb} {after}.", soft_wrap=True)
+    stdout().print(f"{shown} {verb} {after}.", markup=False, soft_wrap=True)

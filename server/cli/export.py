@@ -17,6 +17,7 @@ def export(
     from leaderboard import board, exports
     from scorer.outputs import from_stored, write_all
     from server.cli.console import progress, stdout
+    from server.cli.sheets import written
     from server.cli.wiring import services
     from server.results import source_of
 
@@ -26,7 +27,8 @@ def export(
         found = board.rows(session, benchmark)
     data, _ = exports.export(found, kind)
     out.mkdir(parents=True, exist_ok=True)
-    (out / f"leaderboard.{kind}").write_bytes(data)
+    with written(out / f"leaderboard.{kind}") as stream:
+        stream.write(data)
     rows_kind = "jsonl" if kind == "json" else kind
     with progress("Writing entries") as tell:
         for done, row in enumerate(found.rows, start=1):
@@ -34,4 +36,8 @@ def export(
             outputs = from_stored(wired.database, wired.benchmarks, submission)
             write_all(outputs, out / "submissions" / submission, source_of(wired, submission), (rows_kind,))
             tell(done, len(found.rows))
-    stdout().print(f"Written to {out}: leaderboard.{kind} and {len(found.rows):,} entries.", soft_wrap=True)
+    stdout().print(
+        f"Written to {out}: leaderboard.{kind} and {len(found.rows):,} entries.",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -70,4 +70,8 @@ def publish(
         print_json(asdict(done))
         return
     commits = f"{len(done.commits)} commit{'' if len(done.commits) == 1 else 's'}"
-    stdout().print(f"{target}: {done.written:,} files written, {done.removed:,} removed, in {commits}.")
+    stdout().print(
+        f"{target}: {done.written:,} files written, {done.removed:,} removed, in {commits}.",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -68,7 +68,11 @@ def leave_out(
     from server.cli.wiring import services
 
     row = services().raters.leave_out(benchmark, rater, author or login(), reason)
-    stdout().print(f"{row.rater} is left out of {benchmark}. Submissions whose labels changed are queued.")
+    stdout().print(
+        f"{row.rater} is left out of {benchmark}. Submissions whose labels changed are queued.",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def take_back(rater: Rater, benchmark: Benchmark, author: Author = "") -> None:
@@ -78,7 +82,11 @@ def take_back(rater: Rater, benchmark: Benchmark, author: Author = "") -> None:
     from server.cli.wiring import services
 
     row = services().raters.take_back(benchmark, rater, author or login())
-    stdout().print(f"{row.rater} counts again on {benchmark}. Submissions whose labels changed are queued.")
+    stdout().print(
+        f"{row.rater} counts again on {benchmark}. Submissions whose labels changed are queued.",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def _alpha(found: Mapping[str, Any]) -> str:

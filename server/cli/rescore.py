@@ -123,7 +123,11 @@ def drop(
     wired = services()
     row = _row(wired, number, benchmark)
     done = rescores.drop(wired, row.id if row else 0)
-    stdout().print(f"Rescore {done.id} is dropped; {done.benchmark_id} stays as it was. What was judged is kept.")
+    stdout().print(
+        f"Rescore {done.id} is dropped; {done.benchmark_id} stays as it was. What was judged is kept.",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def _row(wired: Services, number: int | None, benchmark: str, *, needed: bool = True) -> Rescore | None:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def score(
-    file: Annotated[Path, typer.Argument(help="Predictions: CSV, TSV, JSONL, JSON or Parquet, also gzipped.")],
+    file: Annotated[
+        Path, typer.Argument(help="Predictions, or revised passages: CSV, TSV, JSONL, JSON or Parquet, also gzipped.")
+    ],
     benchmark: Annotated[str, typer.Option(help="The benchmark's id.")],
     out: Annotated[Path, typer.Option(help="Folder for scores.json, examples.jsonl and manifest.json.")],
     judge: Annotated[str, typer.Option(help="The judge's key, e.g. small (default: AQA_JUDGE).")] = "",
@@ -26,6 +28,7 @@ def score(
     from server.cli.console import print_json, progress, stdout
     from server.cli.report import accepted_report, print_scores
     from server.cli.wiring import services
+    from submissions import tracks
     from submissions.formats import open_file
     from submissions.report import report_to_dict
 
@@ -38,14 +41,18 @@ def score(
         accepted = accepted_report(wired.intake.validate(benchmark, stream, file.name))
     loaded = judges.load(judge or wired.settings.judge)
     with progress("Judging") as tell:
-        found = wired.scorer_with(loaded).score(chosen, accepted.predictions, tell)
+        found = wired.scorer_with(loaded).score(chosen, tracks.of(chosen).rows(accepted), tell)
     outputs = from_evaluation(wired.database, chosen, accepted.digest, found, report_to_dict(accepted.report))
     document = write_all(outputs, out, _source(file, benchmark, judge or wired.settings.judge, kinds), kinds)
     if as_json:
         print_json(document)
     else:
         print_scores(outputs, loaded.score_name, accepted.report, stdout())
-        stdout().print(f"Written to {out}: scores.json, {', '.join(f'examples.{k}' for k in kinds)}, manifest.json")
+        stdout().print(
+            f"Written to {out}: scores.json, {', '.join(f'examples.{k}' for k in kinds)}, manifest.json",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def _source(file: Path, benchmark: str, judge: str, kinds: list[str]) -> Source:

@@ -97,9 +97,13 @@ def run_server(services: Services, *, quiet: bool = False) -> None:
     import uvicorn
 
     from server.app import create
+    from server.cli.console import stderr
     from server.logs import set_up
+    from server.stopping import run
 
     set_up(logging.WARNING if quiet else logging.INFO, as_json=services.settings.log_json)
-    uvicorn.run(
+    config = uvicorn.Config(
         create(services), host=services.settings.host, port=services.settings.port, log_level="warning", log_config=None
     )
+    if not run(config, lambda told: stderr().print(told, markup=False)):
+        raise typer.Exit(1)

@@ -132,8 +132,8 @@ def test_a_rescore_stays_beside_the_board_until_it_is_promoted_whole(services: S
     assert found.rank_by == "autoais"
     line = next(line for line in found.lines if line.system == "A")
     change = line.metrics["autoais"]
-    assert (change.before, change.after, change.changed, change.n) == (0.6, 0.2, 2, 5)
-    assert change.difference == pytest.approx(-0.4)
+    assert (change.before, change.after, change.changed, change.n) == (0.4, 0.2, 1, 5)
+    assert change.difference == pytest.approx(-0.2)
     assert ("token-overlap" in change.signature_before, "strict" in change.signature_after) == (True, True)
     assert (line.metrics["em"].difference, line.metrics["em"].changed) == (0.0, 0)
     assert line.rank_before is not None
@@ -170,7 +170,7 @@ def test_what_comes_in_meanwhile_gets_both(services: Services) -> None:
     made = rescores.start(services, "small", "strict")
     late = submit(services, add_team(services, "late"), GOOD[:4], system="Late", publish=True)
     work(services)
-    assert judge_of(services, "Late") == "judge:token-overlap@1.0" or "token-overlap" in judge_of(services, "Late")
+    assert "token-overlap" in judge_of(services, "Late")
     new = items(services, made)[late.id].evaluation_id
     with services.database.reading() as session:
         assert session.get_one(EvaluationRow, new).judge == "judge:strict@1"
@@ -375,7 +375,7 @@ def test_large_entries_are_judged_in_parts_by_who_has_the_judge(services: Servic
     Worker(split, ["cpu"]).run_until_idle()
     assert state(split, made)["ready"]
     with split.database.reading() as session:
-        kinds = {kind: n for kind, n in session.execute(select(Job.kind, func.count()).group_by(Job.kind)).all()}
+        kinds = dict(session.execute(select(Job.kind, func.count()).group_by(Job.kind)).all())
     assert kinds[rescoring.FINISH] == 4
     assert evaluations.CHUNK not in kinds
     rescores.promote(split, made.id)
@@ -435,10 +435,10 @@ def test_the_api_and_the_pages(services: Services) -> None:
     found = client.get(f"{API}/rescores/{made.id}?rank_by=em", headers=house).json
     assert (found["ready"], found["side_by_side"]["rank_by"]) == (True, "em")
     [line] = [each for each in found["side_by_side"]["lines"] if each["system"] == "A"]
-    assert line["metrics"]["autoais"]["difference"] == pytest.approx(-0.4)
+    assert line["metrics"]["autoais"]["difference"] == pytest.approx(-0.2)
     assert client.get(f"{API}/rescores/{made.id}?rank_by=x", headers=house).status_code == 400
     assert client.get(f"{API}/rescores/99", headers=house).status_code == 404
-    assert "60.0 →</span> 20.0" in client.get(f"/rescores/{made.id}/live").text
+    assert "40.0 →</span> 20.0" in client.get(f"/rescores/{made.id}/live").text
     assert client.post(f"/rescores/{made.id}/promote", data={"csrf": field}).status_code == 303
     assert "the board shows the new scores" in client.get(f"/rescores/{made.id}").text
     assert client.post(f"{API}/rescores/{made.id}/drop", headers=house).status_code == 409
@@ -459,14 +459,14 @@ def test_the_command_line(services: Services, aqa: Aqa) -> None:
     assert "Rescore 1 of small by strict: 4 of 4" in aqa("rescore", "--benchmark", "small", "--judge", "strict").out
     assert "missing: A v1" in aqa("rescore", "status").out
     refused = aqa("rescore", "promote")
-    assert (refused.code, "nothing was promoted" in refused.err) == (1, True)
+    assert (refused.code, "nothing was promoted" in refused.err) == (2, True)
     work(services)
     shown = aqa("rescore", "status").out
     assert "aqa rescore promote" in shown
-    assert "-40.0" in shown
+    assert "-20.0" in shown
     found = aqa("rescore", "status", "--json").json
     assert (found["ready"], found["side_by_side"]["lines"][0]["system"]) == (True, "A")
     assert "is promoted" in aqa("rescore", "promote").out
     assert aqa("rescore", "status", "--json").json[0]["state"] == "promoted"
-    assert aqa("rescore", "drop", "1").code == 1
+    assert aqa("rescore", "drop", "1").code == 2
     assert "Rescore 1 of small by strict: promoted" in aqa("rescore", "status", "1").out
