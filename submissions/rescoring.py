@@ -1,0 +1,71 @@
+"""What an open rescore must hear of: entries that come in or are shown meanwhile, and labels that move."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from core.queue import RESCORE as PRIORITY
+from core.queue import Queue
+from core.tables import Job, PredictionRow, Rescore, RescoreItem, RevisionRow, Submission
+from submissions.kinds import EVALUATE, RESCORE, priority_of
+
+OPEN, PROMOTED, DROPPED = "open", "promoted", "dropped"
+
+
+def open_of(session: Session, benchmark_id: str) -> Rescore | None:
+    """The benchmark's open rescore, if there is one."""
+    return session.scalars(select(Rescore).where(Rescore.benchmark_id == benchmark_id, Rescore.state == OPEN)).first()
+
+
+def subject_of(rescore_id: int, submission_id: str) -> str:
+    """The subject of the jobs that score a submission in a rescore."""
+    return f"{submission_id}@{rescore_id}"
+
+
+def include(session: Session, queue: Queue, submission: Submission) -> None:
+    """Have the open rescore score a submission that came in or is shown from now on.
+
+    Call it in the transaction that brings the submission: storing one waits for a rescore that starts, and the other
+    way round, since both lock the benchmark's row.
+    """
+    rescore = open_of(session, submission.benchmark_id)
+    if rescore is not None and session.get(RescoreItem, (rescore.id, submission.id)) is None:
+        session.add(RescoreItem(rescore_id=rescore.id, submission_id=submission.id))
+        queue.add(session, RESCORE, subject_of(rescore.id, submission.id), priority=PRIORITY)
+
+
+def catch_up(session: Session, queue: Queue, submission: Submission) -> None:
+    """Have a version that is shown again scored as those around it, if the last promotion passed it by."""
+    include(session, queue, submission)
+    last = session.scalars(
+        select(Rescore)
+        .where(Rescore.benchmark_id == submission.benchmark_id, Rescore.state == PROMOTED)
+        .order_by(Rescore.id.desc())
+    ).first()
+    if last is None or last.ended_at is None or last.ended_at < submission.created_at:
+        return
+    item = session.get(RescoreItem, (last.id, submission.id))
+    if item is None and submission.evaluation_id is not None:
+        queue.add(session, EVALUATE, submission.id, priority=priority_of(_rows(session, submission.id)))
+
+
+def labels_moved(session: Session, queue: Queue, submission_id: str) -> None:
+    """Have an open rescore score a submission again whose labels changed, in the transaction that changes them."""
+    items = session.execute(
+        select(RescoreItem, Rescore)
+        .join(Rescore, Rescore.id == RescoreItem.rescore_id)
+        .where(RescoreItem.submission_id == submission_id, Rescore.state == OPEN)
+    )
+    for item, rescore in items.all():
+        item.evaluation_id = item.reason = None
+        subject = subject_of(rescore.id, submission_id)
+        waits = select(Job).where(Job.kind == RESCORE, Job.subject == subject, Job.state == "queued")
+        if session.scalars(waits.with_for_update()).first() is None:
+            queue.add(session, RESCORE, subject, priority=PRIORITY)
+
+
+def _rows(session: Session, submission_id: str) -> int:
+    held = (PredictionRow, RevisionRow)
+    counts = (select(func.count()).select_from(table).where(table.submission_id == submission_id) for table in held)
+    return sum(session.scalar(count) or 0 for count in counts)
