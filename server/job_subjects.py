@@ -10,6 +10,7 @@ from typing import TypeVar
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from core.queue import Claim
 from core.tables import Job, Repo, RunRow, Submission, System, Team, Webhook, WebhookDelivery
 from server import evaluations, rescoring, runs, webhooks
 from server.exchange import jobs as exchange
@@ -75,6 +76,11 @@ def about(session: Session, jobs: Iterable[Job]) -> dict[int, About]:
             held, key = (runs_ | messages), job.subject
         told[job.id] = held.get(key) or About(job.subject)
     return told
+
+
+def of_claim(session: Session, claim: Claim) -> About:
+    """What a job in hand is about."""
+    return about(session, [Job(id=claim.id, kind=claim.kind, subject=claim.subject)])[claim.id]
 
 
 def _submissions(session: Session, ids: Collection[str]) -> dict[str, About]:

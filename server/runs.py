@@ -142,7 +142,7 @@ def execute(services: Services, claim: Claim) -> None:
 def _execute(services: Services, claim: Claim, row: RunRow, plan: RunPlan) -> None:
     config, benchmark = plan.config(row.system), services.benchmarks.get(row.benchmark_id)
     questions = benchmark.questions[: plan.limit]
-    tell = _Teller(services, row.id)
+    tell = _Teller(services, claim)
     tell(0.0, "opening indexes and models", now=True)
     parts = parts_for(services, benchmark, plan.exemplars, plan.judge, plan.seed, plan.decoding)
     parts.progress = lambda done, total: tell(0.0, f"building an index: {done:,} of {total:,} passages")
@@ -165,6 +165,12 @@ def failed(services: Services, session: Session, run_id: str, reason: str) -> No
     values = {"state": "failed", "stage": "failed", "reason": reason, "finished_at": utc_now()}
     session.execute(update(RunRow).where(RunRow.id == run_id).values(**values))
     record(session, "run.failed", run_id)
+
+
+def again(services: Services, session: Session, run_id: str) -> None:
+    """Its job was queued again."""
+    values = {"state": "queued", "stage": "waiting for a worker", "reason": None, "finished_at": None}
+    session.execute(update(RunRow).where(RunRow.id == run_id).values(**values))
 
 
 def get(services: Services, run_id: str) -> RunRow:
@@ -269,11 +275,11 @@ def _duration(seconds: float) -> str:
 
 
 class _Teller:
-    """Writes how far a run is, at most once a second."""
+    """Writes how far a run is, at most once a second; a run that is no longer this worker's ends there."""
 
-    def __init__(self, services: Services, run_id: str) -> None:
+    def __init__(self, services: Services, claim: Claim) -> None:
         self._services = services
-        self._run_id = run_id
+        self._claim = claim
         self._last = 0.0
 
     def __call__(self, progress: float, stage: str, *, now: bool = False) -> None:
@@ -282,7 +288,8 @@ class _Teller:
         self._last = time.monotonic()
         values = {"state": "running", "stage": stage, "progress": progress}
         with self._services.database.transaction() as session:
-            session.execute(update(RunRow).where(RunRow.id == self._run_id).values(**values))
+            self._services.queue.hold(session, self._claim)
+            session.execute(update(RunRow).where(RunRow.id == self._claim.subject).values(**values))
 
 
 def _reference_team(services: Services) -> int:

@@ -6,11 +6,14 @@ from apiflask import APIBlueprint
 
 from server.api.account import bp as account
 from server.api.benchmarks import bp as benchmarks
+from server.api.jobs import bp as jobs
 from server.api.leaderboard import bp as leaderboard
 from server.api.models import bp as models
 from server.api.ratings import bp as ratings
-from server.api.submissions import bp as submissions
 from server.api.references import bp as references
+from server.api.rescores import bp as rescores
+from server.api.submissions import bp as submissions
+from server.api.systems import bp as systems
 from server.api.teams import bp as teams
 from server.api.uploads import bp as uploads
 from server.api.webhooks import bp as webhooks
@@ -34,6 +37,7 @@ def blueprint() -> APIBlueprint:
         webhooks,
         teams,
         jobs,
+        rescores,
     ):
         api.register_blueprint(part)
     return api
