@@ -15,6 +15,7 @@ from core.settings import Settings
 from leaderboard.board_json import BoardJson
 from leaderboard.cache import Boards
 from scorer import judges
+from scorer.editing import sentences
 from scorer.evaluate import Scorer
 from scorer.statistics.resamples import ResampleStore
 from server.announcing import Announcer
@@ -93,6 +94,7 @@ class Services:
             chosen.bootstrap_resamples,
             chosen.bootstrap_seed,
             chosen.judge_chunk,
+            sentences.checked(chosen.sentence_form),
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from core.records import Place, Score
+from scorer import metrics
 from scorer.outputs.record import Outputs
 
 _PLACE = tuple(field.name for field in fields(Place))
@@ -26,8 +27,9 @@ def scores_document(outputs: Outputs) -> dict[str, Any]:
     """
     name = judge_name(outputs.judge)
     blocks = {key: _block(score) for key, score in outputs.scores.items()}
-    if "autoais" in blocks:
-        blocks["autoais"]["judge"] = name
+    for key, block in blocks.items():
+        if "judge" in metrics.load(key).rests_on:
+            block["judge"] = name
     return {
         "benchmark": outputs.benchmark.id,
         "digest": outputs.digest,

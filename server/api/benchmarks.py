@@ -13,7 +13,7 @@ from server.api.documents import answers
 from server.api.schemas import BenchmarkOut, BenchmarksOut, TemplateQuery
 from server.context import services
 from server.downloads import attachment
-from submissions.formats.template import template
+from submissions import tracks
 
 bp = APIBlueprint("benchmarks", __name__, url_prefix="/benchmarks", tag="Benchmarks")
 
@@ -44,10 +44,11 @@ def benchmark(benchmark_id: str) -> BenchmarkRow:
     400,
     404,
     token=False,
-    files={"text/csv": "question, answer, attribution", "application/x-ndjson": "the same as JSON lines"},
+    files={"text/csv": "the columns of the benchmark's track", "application/x-ndjson": "the same as JSON lines"},
 )
 def benchmark_template(benchmark_id: str, query_data: dict[str, str]) -> Response:
-    """A file with all questions and empty answers, ready to be filled"""
+    """A file with all questions or passages and empty answers or revisions, ready to be filled"""
     kind = query_data["kind"]
-    data = template(services().benchmarks.get(benchmark_id).questions, kind)
+    chosen = services().benchmarks.get(benchmark_id)
+    data = tracks.of(chosen).template(chosen.questions, kind)
     return attachment(data, f"{benchmark_id}-template.{kind}")

@@ -8,6 +8,7 @@ from marshmallow import EXCLUDE, RAISE
 
 from core.architectures import ARCHITECTURES
 from core.states import STATES
+from core.tracks import TRACKS
 from leaderboard import exports
 from server import results
 
@@ -168,7 +169,10 @@ class BenchmarkItem(Schema):
     title = fields.String(required=True)
     description = fields.String(required=True)
     content_hash = fields.String(required=True)
-    questions = fields.Integer(attribute="question_count", required=True)
+    track = fields.String(required=True, validate=OneOf(list(TRACKS)))
+    questions = fields.Integer(
+        attribute="question_count", required=True, metadata={"description": "Or passages to edit, in that track."}
+    )
     rated = fields.Integer(attribute="rated_count", required=True)
     passages = fields.Integer(attribute="corpus_size", required=True)
     raters_per_item = fields.Integer(required=True)

@@ -156,6 +156,8 @@ def _details(row: BenchmarkRow) -> Any:
     from rich.markup import escape
     from rich.table import Table
 
+    from core.tracks import QA, TRACKS, WORDS
+
     shown = Table(box=None, show_header=False, pad_edge=False)
     shown.add_column(style="dim")
     shown.add_column(overflow="fold")
@@ -163,9 +165,11 @@ def _details(row: BenchmarkRow) -> Any:
     shown.add_row("Title", _title(row))
     if row.description:
         shown.add_row("Description", escape(row.description))
-    shown.add_row("Questions", f"{row.question_count:,}, of which humans rate {row.rated_count:,}")
-    shown.add_row("Raters", f"{row.raters_per_item} per answer")
-    shown.add_row("Ranked from", f"{row.minimum_coverage:.0%} of the questions answered")
+    words = WORDS[row.track]
+    shown.add_row("Track", TRACKS[row.track])
+    shown.add_row(words.items.capitalize(), f"{row.question_count:,}, of which humans rate {row.rated_count:,}")
+    shown.add_row("Raters", f"{row.raters_per_item} per {'answer' if row.track == QA else 'revision'}")
+    shown.add_row("Ranked from", f"{row.minimum_coverage:.0%} of the {words.items} {words.done}")
     shown.add_row("Passages", f"{row.corpus_size:,}")
     shown.add_row("Content hash", row.content_hash)
     shown.add_row("Corpus digest", row.corpus_digest)
@@ -175,6 +179,7 @@ def _details(row: BenchmarkRow) -> Any:
 def _as_dict(row: BenchmarkRow) -> dict[str, Any]:
     return {
         "id": row.id,
+        "track": row.track,
         "title": row.title,
         "description": row.description,
         "content_hash": row.content_hash,

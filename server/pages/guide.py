@@ -6,13 +6,14 @@ from apiflask import APIBlueprint
 from flask import Response, redirect, render_template, url_for
 from werkzeug.wrappers import Response as Redirect
 
+from core.tracks import TRACKS
 from leaderboard.entries import read_entries
 from scorer import metrics
 from server.access import public
 from server.context import services
 from server.downloads import attachment
 from server.results import synthetic
-from submissions.formats import template
+from submissions import tracks
 
 bp = APIBlueprint("guide", __name__, enable_openapi=False)
 
@@ -42,9 +43,8 @@ def benchmark(benchmark_id: str) -> str:
 @public
 def benchmark_template(benchmark_id: str, kind: str) -> Response:
     """A file to fill in."""
-    return attachment(
-        template(services().benchmarks.get(benchmark_id).questions, kind), f"{benchmark_id}-template.{kind}"
-    )
+    chosen = services().benchmarks.get(benchmark_id)
+    return attachment(tracks.of(chosen).template(chosen.questions, kind), f"{benchmark_id}-template.{kind}")
 
 
 @bp.get("/favicon.ico")
@@ -58,4 +58,5 @@ def favicon() -> Redirect:
 @public
 def docs() -> str:
     """Formats, metrics and the API in short."""
-    return render_template("docs.html", metrics=metrics.load_all(), settings=services().settings)
+    by_track = {TRACKS[key]: metrics.load_all(key) for key in TRACKS}
+    return render_template("docs.html", metrics=by_track, settings=services().settings)

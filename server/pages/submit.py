@@ -15,8 +15,8 @@ from server.context import services, signed_in
 from server.idempotency import once
 from server.limits import limited
 from submissions import quotas
-from submissions.formats import Accepted
 from submissions.report import report_to_dict
+from submissions.tracks import Read
 
 bp = APIBlueprint("submit", __name__, enable_openapi=False)
 
@@ -38,7 +38,8 @@ def send() -> tuple[str, int] | str | Response:
         brought = _brought()
         if request.form.get("do") == "validate":
             found, name = _validated(sent["benchmark"], brought)
-            return _form(sent, report=report_to_dict(found.report), coverage=found.coverage, name=name)
+            track = services().benchmarks.get(sent["benchmark"]).track
+            return _form(sent, report=report_to_dict(found.report), coverage=found.coverage, name=name, track=track)
         made = once(services(), signed_in().team_id, "", sent | brought)
     except AqaError as error:
         return _form(sent, error=error), error.status
@@ -58,7 +59,7 @@ def _brought() -> dict[str, Any]:
     return {"file": file}
 
 
-def _validated(benchmark: str, brought: dict[str, Any]) -> tuple[Accepted, str]:
+def _validated(benchmark: str, brought: dict[str, Any]) -> tuple[Read, str]:
     services().benchmarks.get(benchmark)
     if "reference" in brought:
         fetched = references.fetched(services().settings, brought["reference"])
