@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
+from core.tracks import QA
 from scorer.statistics.ranks import Rank
 
 
@@ -154,6 +155,7 @@ class Board:
     columns: tuple[Column, ...]
     rank_by: str | None
     groups: tuple[Group, ...]
+    track: str = QA
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -1,4 +1,4 @@
-"""One system: its row, its versions and what changed between them, and how its judge is calibrated."""
+"""One system: its row, its versions and what changed between them, and how its judge is calibrated and could be."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from core.tables import ScoreRow, Submission
 from leaderboard.calibration import Calibration, calibrate
 from leaderboard.entries import read_score_rows
+from leaderboard.learned import Learned, learned
 from leaderboard.ranking import read_many
 from leaderboard.recipes import recipe_of, resampling
 from leaderboard.records import Board, Row
@@ -53,20 +54,20 @@ class SystemView:
     row: Row
     versions: tuple[Version, ...]
     calibration: Calibration
+    learned: Learned
 
 
 def system_view(session: Session, board: Board, row: Row, store: ResampleStore) -> SystemView:
     """The page of one row of a board."""
     evaluation = row.entry.evaluation_id
     p, ais = (read_many(session, [evaluation], key).get(evaluation, np.array([])) for key in ("autoais_p", "ais"))
-    return SystemView(row, _versions(session, board, row.entry.system_id, store), calibrate(p, ais))
+    versions = _versions(session, board, row.entry.system_id, store)
+    return SystemView(row, versions, calibrate(p, ais), learned(session, board, row, store))
 
 
 def _versions(session: Session, board: Board, system_id: int, store: ResampleStore) -> tuple[Version, ...]:
     query = select(Submission).where(
-        Submission.system_id == system_id, Submission.benchmark_id == board.benchmark,
-        Submission.published_at.is_not(None), Submission.withdrawn_at.is_(None),
-        Submission.evaluation_id.is_not(None),
+        Submission.system_id == system_id, Submission.benchmark_id == board.benchmark, Submission.on_board
     ).order_by(Submission.version)  # fmt: skip
     found = session.scalars(query).all()
     scores = read_score_rows(session, [each.evaluation_id for each in found if each.evaluation_id is not None])
