@@ -51,7 +51,7 @@ def assemble(session: Session, benchmark_id: str, entries: Sequence[Entry], rank
     return Board(
         benchmark.id, benchmark.title, benchmark.description, f"{benchmark.id}@{benchmark.content_hash[:12]}",
         benchmark.question_count, benchmark.rated_count, benchmark.raters_per_item, benchmark.minimum_coverage,
-        synthetic, tuple(columns), chosen.key if chosen else None, _groups(ranked, columns, chosen), track,
+        synthetic, tuple(columns), chosen.key if chosen else None, grouped(ranked, columns, chosen), track,
     )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def _ranked(session: Session, found: Sequence[Row], column: Column | None) -> li
     ]
 
 
-def _groups(found: Sequence[Row], columns: Sequence[Column], chosen: Column | None) -> tuple[Group, ...]:
+def grouped(found: Sequence[Row], columns: Sequence[Column], chosen: Column | None) -> tuple[Group, ...]:
     """By architecture in the order of the paper; best value first within each, what has none last."""
 
     def order(row: Row) -> tuple[float, str]:

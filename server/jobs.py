@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlalchemy.orm import Session
 
 from core.queue import Claim
-from server import evaluations, rescoring, runs, webhooks
+from server import evaluations, rescoring, runs, snapshots, webhooks
 from server.bootstrap import Services
 from server.evaluations import evaluate
 from server.exchange import jobs as exchange
@@ -29,6 +29,7 @@ JOBS: dict[str, Callable[[Services, Claim], None]] = {
     exchange.POLL: exchange.poll,
     exchange.PUBLISH: exchange.publish,
     webhooks.KIND: webhooks.deliver,
+    snapshots.KIND: snapshots.execute,
 }
 AGAIN: dict[str, Callable[[Services, Session, str], None]] = {
     EVALUATE: evaluations.again,
@@ -59,4 +60,5 @@ FAILED: dict[str, Callable[[Services, Session, str, str], None]] = {
     exchange.POLL: exchange.failed,
     exchange.PUBLISH: exchange.failed,
     webhooks.KIND: webhooks.failed,
+    snapshots.KIND: snapshots.failed,
 }

@@ -12,6 +12,7 @@ from server.api.models import bp as models
 from server.api.ratings import bp as ratings
 from server.api.references import bp as references
 from server.api.rescores import bp as rescores
+from server.api.snapshots import bp as snapshots
 from server.api.submissions import bp as submissions
 from server.api.systems import bp as systems
 from server.api.teams import bp as teams
@@ -33,6 +34,7 @@ def blueprint() -> APIBlueprint:
         models,
         systems,
         leaderboard,
+        snapshots,
         ratings,
         webhooks,
         teams,

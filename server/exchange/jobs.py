@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from core.queue import Claim
 from core.tables import Job
 from core.tables.base import utc_now
+from server import snapshots
 from server.bootstrap import Services
 from server.exchange.publishing import publish_boards
 from server.exchange.wiring import hub, inbox
@@ -45,8 +46,9 @@ class Periodic:
         settings = services.settings
         self._services = services
         every = ((POLL, settings.inbox_repo, settings.inbox_seconds),
-                 (PUBLISH, settings.publish_repo, settings.publish_seconds))  # fmt: skip
-        self._every = [(kind, repo, seconds) for kind, repo, seconds in every if repo]
+                 (PUBLISH, settings.publish_repo, settings.publish_seconds),
+                 (snapshots.KIND, snapshots.SUBJECT, settings.snapshot_seconds))  # fmt: skip
+        self._every = [(kind, subject, seconds) for kind, subject, seconds in every if subject and seconds]
         self._next_look = 0.0
 
     def tick(self) -> None:
@@ -54,16 +56,16 @@ class Periodic:
         if not self._every or time.monotonic() < self._next_look:
             return
         self._next_look = time.monotonic() + 1.0
-        for kind, repo, seconds in self._every:
+        for kind, subject, seconds in self._every:
             with self._services.database.transaction() as session:
-                if not _recent(session, kind, repo, seconds):
-                    self._services.queue.add(session, kind, repo)
+                if not _recent(session, kind, subject, seconds):
+                    self._services.queue.add(session, kind, subject)
 
 
-def _recent(session: Session, kind: str, repo: str, seconds: int) -> bool:
+def _recent(session: Session, kind: str, subject: str, seconds: int) -> bool:
     """True where the job waits, runs, or was queued not long ago."""
     last = session.scalars(
-        select(Job).where(Job.kind == kind, Job.subject == repo).order_by(Job.id.desc()).limit(1)
+        select(Job).where(Job.kind == kind, Job.subject == subject).order_by(Job.id.desc()).limit(1)
     ).first()
     if last is None:
         return False

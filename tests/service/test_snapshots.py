@@ -1,0 +1,72 @@
+"""Snapshots by job, command line and API."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from core.settings import Settings
+from core.tables import BoardSnapshot, Job
+from server.bootstrap import Services
+from server.exchange.jobs import Periodic
+from server.snapshots import KIND
+from server.worker import Worker
+from tests.command_line import runner
+from tests.web_client import API, bearer, submit
+
+
+@pytest.fixture
+def published(client: FlaskClient, services: Services) -> FlaskClient:
+    submit(client, bearer(services), publish="true")
+    Worker(services).run_until_idle()
+    return client
+
+
+def count(services: Services) -> int:
+    with services.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(BoardSnapshot)) or 0
+
+
+def test_workers_take_one_a_day(published: FlaskClient, services: Services) -> None:
+    for _ in range(3):
+        Periodic(services).tick()
+        Worker(services).run_until_idle()
+    with services.database.reading() as session:
+        states = session.scalars(select(Job.state).where(Job.kind == KIND)).all()
+    assert list(states) == ["done"]
+    assert count(services) == 1
+
+
+def test_the_command_line_takes_and_lists_them(
+    published: FlaskClient,
+    services: Services,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    aqa = runner(settings, monkeypatch, capsys)
+    assert "No snapshot has been taken yet" in aqa("board", "list", "--benchmark", "small").out
+    assert "1 system." in aqa("board", "snapshot").out
+    assert aqa("board", "snapshot", "--benchmark", "small", "--json").json == {"small": None}
+    assert "nothing has changed" in aqa("board", "snapshot").out
+    [one] = aqa("board", "list", "--benchmark", "small", "--json").json
+    assert one["systems"] == 1
+    assert aqa("board", "list", "--benchmark", "none").code == 2
+
+
+def test_the_api_lists_them_and_gives_them_out(published: FlaskClient, services: Services) -> None:
+    Periodic(services).tick()
+    Worker(services).run_until_idle()
+    [one] = published.get(f"{API}/leaderboard/snapshots?benchmark=small").json["snapshots"]
+    at = f"{API}/leaderboard/snapshots/{one['id']}"
+    board = json.loads(published.get(at).data)
+    assert [row["system"] for row in board["rows"]] == ["S"]
+    answer = published.get(f"{at}?kind=csv")
+    assert answer.data.startswith(b"system,team")
+    assert f"{one['taken_at'][:10]}-small-leaderboard.csv" in answer.headers["Content-Disposition"]
+    assert published.get(f"{API}/leaderboard/snapshots/999").status_code == 404
+    assert published.get(f"{API}/leaderboard/snapshots/x").status_code == 404
+    assert published.get(f"{API}/leaderboard/snapshots?benchmark=none").status_code == 404
