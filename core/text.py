@@ -70,3 +70,9 @@ def revision_key(position: int, text: str, report: Iterable[tuple[str, str]]) ->
 def pair_key(premise: str, hypothesis: str) -> bytes:
     """The judgment cache's key under one judge signature."""
     return hash_key(premise, hypothesis)
+
+
+def counted(n: int, thing: str) -> str:
+    """A number of things in words: 1 triple, 1,024 triples, 2 entries."""
+    plural = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
+    return f"{n:,} {thing if n == 1 else plural}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from leaderboard.records import Board, Column, Group, Row, Summary
 from leaderboard.search import matcher
-from leaderboard.view import View
+from leaderboard.view import NO_SIZE, SIZES, View
 
 _FOLDED_AWAY = frozenset({"em_lenient", "em_compat", "f1_compat"})
 
@@ -70,8 +70,16 @@ def _kept(rows: Sequence[Row], view: View) -> list[Row]:
         if matches(row.entry)
         and (not view.architectures or row.entry.architecture in view.architectures)
         and (not view.supervision or row.entry.supervision == view.supervision)
+        and _has_size(row.entry.size, view.size)
         and (not view.references or row.entry.reference == (view.references == "only"))
     ]
+
+
+def _has_size(size: float | None, wanted: str) -> bool:
+    if not wanted or (wanted == NO_SIZE and size is None):
+        return True
+    _, least, below = SIZES.get(wanted, ("", 0.0, 0.0))
+    return size is not None and least <= size < below
 
 
 def _sorted(rows: Sequence[Row], view: View, board: Board) -> list[Row]:
@@ -91,6 +99,8 @@ def _number(sort: str, board: Board) -> Callable[[Row], float | None] | None:
     """What a sort compares: None for names, which every row has."""
     if sort == "coverage":
         return lambda row: row.entry.coverage
+    if sort == "size":
+        return lambda row: row.entry.size
     if board.column(sort) is None:
         return None
     return lambda row: row.metrics[sort].value

@@ -69,7 +69,7 @@ def layout(x: str, y: str) -> dict[str, Any]:
         "yaxis": axis | {"title": {"text": y}},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": "system-ui, sans-serif", "size": 13},
+        "font": {"family": "Inter Variable, system-ui, sans-serif", "size": 13},
         "margin": {"l": 56, "r": 16, "t": 16, "b": 48},
         "height": 440,
         "legend": {"orientation": "h", "y": -0.22},

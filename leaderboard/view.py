@@ -8,13 +8,21 @@ from typing import Any
 from urllib.parse import urlencode
 
 REFERENCES = {"": "All systems", "hide": "Without reference systems", "only": "Reference systems only"}
+SIZES: dict[str, tuple[str, float, float]] = {
+    "under-1": ("Under 1 billion", 0.0, 1.0),
+    "1-10": ("1 to 10 billion", 1.0, 10.0),
+    "10-100": ("10 to 100 billion", 10.0, 100.0),
+    "over-100": ("100 billion and more", 100.0, float("inf")),
+}
+"""Ranges of parameters in billions: title, least, and what it stays below."""
+NO_SIZE = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """State of the board page; a field that holds its default is left out of the URL.
 
-    `sort` is a column's key, `system`, `coverage` or empty for the rank column; `columns` and `architectures`
+    `sort` is a column's key, `system`, `coverage`, `size` or empty for the rank column; `columns` and `architectures`
     are empty for the usual ones and all of them.
     """
 
@@ -28,6 +36,7 @@ class View:
     references: str = ""
     rank_by: str = ""
     flat: bool = False
+    size: str = ""
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> View:
@@ -43,6 +52,8 @@ class View:
                 given[field.name] = text
         if given["references"] not in REFERENCES:
             given["references"] = ""
+        if given["size"] not in (*SIZES, NO_SIZE):
+            given["size"] = ""
         return cls(**given)
 
     def query(self) -> str:

@@ -15,9 +15,12 @@ from sqlalchemy.orm import Session
 from core.architectures import ARCHITECTURES
 from core.records import Score
 from core.tables import EvaluationRow
+from core.text import counted
+from core.tracks import WORDS
 from leaderboard.recipes import judge_of
 from leaderboard.records import JudgeName
 from scorer import metrics
+from scorer.statistics.methods import method_help, method_name
 from scorer.stored import read_scores
 from server.results import synthetic
 
@@ -47,7 +50,10 @@ def _line(score: Score, judge: JudgeName | None, simulated: bool, struck: bool) 
         title = judge.score_name
         remarks.append(f"Judge: {judge.title}." if title == metric.title else f"Stands where {metric.title} would.")
         remarks += ["Not ranked: the system uses an AutoAIS model inside."] if struck else []
-    if metric.key == "ais":
+    elif "judge" in metric.rests_on and judge is not None:
+        remarks.append(f"Judge: {judge.title}.")
+        remarks += ["Not ranked: the system uses an AutoAIS model inside."] if struck else []
+    if "labels" in metric.rests_on:
         remarks += ["Synthetic ratings."] if simulated else []
         remarks += _coverage(score.details) + _labels(score.details) if score.value is not None else []
         remarks += _with_raters(score.details.get("with_raters", {}))
@@ -60,7 +66,7 @@ def _coverage(details: dict[str, Any]) -> list[str]:
     if coverage is None or coverage >= 1 or bounds is None:
         return []
     low, high = percent(bounds[0]), percent(bounds[1])
-    return [f"{coverage:.0%} of the questions to be rated are rated, so it lies between {low} and {high}."]
+    return [f"{coverage:.0%} of what is to be rated is rated, so it lies between {low} and {high}."]
 
 
 def _labels(details: dict[str, Any]) -> list[str]:
@@ -111,6 +117,9 @@ def _digest(name: str) -> str:
 
 def register(app: Flask) -> None:
     """Make these available to the templates."""
-    app.jinja_env.filters.update(percent=percent, when=when, words=words)
+    app.jinja_env.globals["track_words"] = WORDS
+    app.jinja_env.filters.update(
+        percent=percent, when=when, words=words, counted=counted, method=method_name, method_help=method_help
+    )
     app.jinja_env.globals.update(architectures=ARCHITECTURES, asset=asset)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

@@ -9,16 +9,20 @@ import gradio as gr
 
 from core.architectures import ARCHITECTURES
 from core.database import Database
-from core.tracks import EDITING, QA
+from core.tracks import EDITING, QA, TRACKS
 from leaderboard.arrange import simplest, visible_columns
 from leaderboard.cache import Boards
 from leaderboard.pages.board_html import board_html, sort_of, toggled
 from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices
 from leaderboard.pages.render import render
 from leaderboard.records import Board
-from leaderboard.view import REFERENCES, View
+from leaderboard.view import NO_SIZE, REFERENCES, SIZES, View
 from leaderboard.waiting import waiting
 
+_SIZES = [("Any", ""), *((title, key) for key, (title, _, _) in SIZES.items()), ("Not said", NO_SIZE)]
+PATHS = {QA: "/leaderboard/", EDITING: "/leaderboard/editing"}
+"""Where each track has its board."""
+_SORTS = [("Name", "system"), ("Share of questions answered", "coverage"), ("Size", "size")]
 _DIRECTIONS = [("Highest first", False), ("Lowest first", True)]
 _RANKED_BY = {QA: "AIS, else AutoAIS", EDITING: "F1 AP, else F1 AP auto"}
 _HEADINGS = """
@@ -40,6 +44,8 @@ class BoardPage:
 
     def add(self, page: gr.Blocks) -> gr.Dropdown:
         """Lay out the controls and wire them; returns the one that chooses the benchmark."""
+        gr.HTML(render("tracks.html", tracks=TRACKS, here=self._track, paths=PATHS), js_on_load=None,
+                apply_default_css=False, elem_id="tracks")  # fmt: skip
         with gr.Row():
             benchmark = gr.Dropdown(label="Benchmark", choices=[], elem_id="benchmark", min_width=280)
             search = gr.Textbox(
@@ -49,7 +55,7 @@ class BoardPage:
                 max_lines=1,
                 min_width=280,
             )
-        with gr.Accordion("Columns, filters and sorting", open=False, elem_id="filters"):
+        with gr.Accordion("Filters, columns and sorting", open=False, elem_id="filters"):
             with gr.Row():
                 sort = gr.Dropdown(label="Sort by", elem_id="sort")
                 ascending = gr.Radio(_DIRECTIONS, label="Order", value=False, elem_id="order")
@@ -57,14 +63,20 @@ class BoardPage:
             columns = gr.CheckboxGroup(label="Columns", elem_id="columns")
             architectures = gr.CheckboxGroup(label="Architectures", info="None chosen: all", elem_id="architectures")
             with gr.Row():
-                supervision = gr.Dropdown(label="Supervision", elem_id="supervision")
+                supervision = gr.Dropdown(label="Supervision", elem_id="supervision", info="What it learned from")
+                size = gr.Dropdown(_SIZES, label="Size", elem_id="size", info="Parameters over all its models")
                 references = gr.Dropdown(
-                    [(title, key) for key, title in REFERENCES.items()], label="Reference systems", elem_id="references"
+                    [(title, key) for key, title in REFERENCES.items()],
+                    label="Reference systems",
+                    elem_id="references",
+                    info="Those that the service runs itself",
                 )
                 flat = gr.Checkbox(label="One list, not grouped by architecture", elem_id="flat")
         table = gr.HTML(js_on_load=SCRIPT + _HEADINGS, elem_id="board", apply_default_css=False)
         below = gr.HTML(elem_id="waiting", apply_default_css=False)
-        controls = [benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat]
+        controls = [
+            benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat, size
+        ]  # fmt: skip
         page.load(self.load, None, [*controls, table], **QUIET)
         page.load(self.load_waiting, None, below, **QUIET)
         benchmark.input(self.switch, benchmark, [*controls, table], **QUIET)
@@ -117,8 +129,10 @@ class BoardPage:
 
     def _shown(self, view: View) -> list[Any]:
         there, benchmark = benchmark_choices(self._database, view.benchmark, self._track)
+        if view.benchmark and view.benchmark != benchmark and (elsewhere := self._elsewhere(view.benchmark)):
+            return [gr.update(choices=there), *[gr.update()] * 10, elsewhere]
         if not benchmark:
-            return [gr.update()] * 10 + [render("no_benchmark.html")]
+            return [gr.update()] * 11 + [render("no_benchmark.html")]
         view = replace(view, benchmark=benchmark) if view.benchmark in ("", benchmark) else View(benchmark=benchmark)
         board = self._boards.get(view.benchmark)
         if view.rank_by and board.column(view.rank_by):
@@ -126,6 +140,13 @@ class BoardPage:
         else:
             view = replace(view, rank_by="")
         return [*_controls(board, view, there), self._html(board, view)]
+
+    def _elsewhere(self, benchmark: str) -> str:
+        """The way to the board of a benchmark of another track; empty where it is of none."""
+        for track, path in PATHS.items():
+            if track != self._track and benchmark_choices(self._database, benchmark, track)[1] == benchmark:
+                return render("elsewhere.html", path=path, benchmark=benchmark, track=TRACKS[track])
+        return ""
 
 
 def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[Any]:
@@ -136,7 +157,7 @@ def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[An
     return [
         gr.update(choices=there, value=view.benchmark),
         gr.update(value=view.q),
-        gr.update(choices=[("Name", "system"), ("Share of questions answered", "coverage"), *titles], value=sort),
+        gr.update(choices=[*_SORTS, *titles], value=sort),
         gr.update(value=ascending),
         gr.update(choices=titles, value=[column.key for column in visible_columns(board, view)]),
         gr.update(choices=[(title, key) for key, title in ARCHITECTURES.items() if key in present],
@@ -145,13 +166,14 @@ def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[An
         gr.update(value=view.references),
         gr.update(choices=[(_RANKED_BY[board.track], ""), *titles], value=view.rank_by),
         gr.update(value=view.flat),
+        gr.update(value=view.size),
     ]  # fmt: skip
 
 
 def _view(values: tuple[Any, ...]) -> View:
     """The view that the controls describe, in their order."""
-    benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat = values
+    benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat, size = values
     return View(
         benchmark or "", search or "", sort or "", bool(ascending), tuple(columns or ()), tuple(architectures or ()),
-        supervision or "", references or "", rank_by or "", bool(flat),
+        supervision or "", references or "", rank_by or "", bool(flat), size or "",
     )  # fmt: skip

@@ -21,6 +21,8 @@ QUIET: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibil
 # them.
 SCRIPT = """
 const sync = () => {
+  const elsewhere = element.querySelector('[data-goto]');
+  if (elsewhere) location.replace(elsewhere.dataset.goto);
   const shown = element.querySelector('[data-query]');
   if (!shown) return;
   history.replaceState(null, '', shown.dataset.query || location.pathname);

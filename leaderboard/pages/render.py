@@ -8,6 +8,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from core.text import counted
+from scorer.statistics.methods import method_help, method_name
 from scorer.statistics.ranks import Rank
 
 
@@ -26,6 +28,10 @@ def _environment() -> Environment:
         "place": place,
         "day": day,
         "pvalue": pvalue,
+        "billions": billions,
+        "counted": counted,
+        "method": method_name,
+        "method_help": method_help,
         "signed": signed,
     }
     return made
@@ -67,6 +73,11 @@ def pvalue(p: float | None) -> str:
     if p is None:
         return "n/a"
     return "< 0.0001" if p < 1e-4 else f"{p:.2g}" if p < 0.01 else f"{p:.2f}"
+
+
+def billions(size: float) -> str:
+    """Parameters: 11 B, 770 M."""
+    return f"{1_000 * size:,.4g} M" if size < 1 else f"{size:,.4g} B"
 
 
 def day(moment: datetime | None) -> str:

@@ -12,19 +12,19 @@ from rich.text import Text
 
 from core import states
 from core.records import Interval, Score
+from scorer.statistics.methods import method_name
 from server.cli.console import stderr, table
 
 if TYPE_CHECKING:
     from core.records import Place, Report
     from scorer.outputs import Outputs
-    from submissions.formats import Accepted
+    from submissions.tracks import Read
 
-_METHODS = {"bca": "BCa", "percentile": "percentile", "wilson": "Wilson", "none": "–"}
 _ROWS = 5
 _STATES = {states.QUEUED: "yellow", states.RUNNING: "cyan", states.SCORED: "green", states.FAILED: "red"}
 
 
-def accepted_report(accepted: Accepted) -> Accepted:
+def accepted_report(accepted: Read) -> Read:
     """The same if the file was accepted; else its report goes to standard error and `Refused` is raised."""
     from submissions.report import refusal, report_to_text
 
@@ -66,7 +66,7 @@ def print_scores(outputs: Outputs, score_name: str, report: Report, console: Con
     print_report(report, console)
     console.print()
     console.print(scores_table(f"Scores on {outputs.benchmark.name}", titles, outputs.scores, outputs.synthetic))
-    _print_remarks(judge_name(outputs.judge), score_name, outputs.synthetic, console)
+    _print_remarks(judge_name(outputs.judge), outputs.scores, score_name, outputs.synthetic, console)
 
 
 def print_stored_scores(found: Mapping[str, Any], console: Console) -> None:
@@ -80,7 +80,7 @@ def print_stored_scores(found: Mapping[str, Any], console: Console) -> None:
     scores = {key: _score(key, block) for key, block in found["metrics"].items()}
     console.print()
     console.print(scores_table(f"Scores on {found['benchmark']}", titles, scores, found["synthetic_ratings"]))
-    _print_remarks(found["judge"], score_name, found["synthetic_ratings"], console)
+    _print_remarks(found["judge"], scores, score_name, found["synthetic_ratings"], console)
 
 
 def print_entry(entry: Mapping[str, Any], console: Console) -> None:
@@ -94,7 +94,7 @@ def print_entry(entry: Mapping[str, Any], console: Console) -> None:
     shown.add_column(overflow="fold")
     shown.add_row("Submission", f"[bold]{entry['id']}[/]")
     shown.add_row("System", f"{escape(entry['system'])}, version {entry['version']}, of {escape(entry['team'])}")
-    shown.add_row("Benchmark", f"{escape(entry['benchmark'])}, {entry['coverage']:.1%} of the questions answered")
+    shown.add_row("Benchmark", f"{escape(entry['benchmark'])}, {entry['coverage']:.1%} covered")
     shown.add_row("State", f"[{_STATES.get(state, 'bold')}]{state}[/]{escape(stage)}{waiting}")
     shown.add_row("On the board", "yes" if entry["published"] else "no: private until it is published")
     if entry["reason"]:
@@ -104,18 +104,22 @@ def print_entry(entry: Mapping[str, Any], console: Console) -> None:
 
 def scores_table(title: str, titles: Mapping[str, str], scores: Mapping[str, Score], synthetic: bool) -> Group:
     """Metric, value, 95 % interval, standard error, n and method; rates as 0–100 with one decimal."""
+    from scorer import metrics
+
     numbers = ("Value", "95 % interval", "SE", "n")
     shown = table(title, "Metric", *numbers, "Method", right=numbers)
     remarks: list[str] = []
+    human = {key for key in scores if "labels" in metrics.load(key).rests_on}
     for key, score in scores.items():
-        name = titles[key] + (" (synthetic ratings)" if key == "ais" and synthetic else "")
+        name = titles[key] + (" (synthetic ratings)" if synthetic and key in human else "")
         shown.add_row(name, *_numbers(score))
         remarks += _remarks(key, name, score)
     return Group(shown, *(Text(remark, style="dim") for remark in remarks))
 
 
-def _print_remarks(judge: str, score_name: str, synthetic: bool, console: Console) -> None:
-    console.print(f"[dim]Judge[/]  {escape(judge)}, shown as “{escape(score_name)}”")
+def _print_remarks(judge: str, scores: Mapping[str, Score], score_name: str, synthetic: bool, console: Console) -> None:
+    shown_as = f", shown as “{escape(score_name)}”" if "autoais" in scores else ""
+    console.print(f"[dim]Judge[/]  {escape(judge)}{shown_as}")
     if synthetic:
         console.print("[yellow]The human ratings here are synthetic: no person rated anything.[/]")
 
@@ -131,7 +135,7 @@ def _numbers(score: Score) -> Sequence[str]:
     low, high, se = score.interval.low, score.interval.high, score.interval.se
     between = "–" if low is None or high is None else f"{100 * low:.1f} – {100 * high:.1f}"
     error = "–" if se is None else f"{100 * se:.1f}"
-    method = _METHODS.get(score.interval.method, score.interval.method)
+    method = method_name(score.interval.method)
     return f"{100 * score.value:.1f}", between, error, f"{score.n:,}", method
 
 
@@ -139,10 +143,10 @@ def _remarks(key: str, name: str, score: Score) -> list[str]:
     if score.reason is not None:
         return [f"{name}: {score.reason}"]
     coverage, bounds = score.details.get("coverage"), score.details.get("bounds")
-    if key != "ais" or coverage is None or coverage >= 1 or not bounds:
+    if coverage is None or coverage >= 1 or not bounds:
         return []
     due, rated = score.details["due"], score.details["rated"]
     return [
-        f"{name} rests on {rated:,} of {due:,} questions to be rated ({coverage:.0%}); "
+        f"{name} rests on {rated:,} of {due:,} to be rated ({coverage:.0%}); "
         f"with the rest all negative or all positive it would be {100 * bounds[0]:.1f} to {100 * bounds[1]:.1f}."
     ]

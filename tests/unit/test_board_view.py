@@ -20,7 +20,7 @@ PROBE = "<img src=x onerror=alert(1)>\"'</td>"
 
 def entry(at: int, **changes: object) -> Entry:
     made = Entry(
-        at, f"System {at}", "Team A", "retrieve-then-read", "64 exemplars", "", (), False, False, f"s{at}", 1, 1.0, at,
+        at, f"System {at}", "Team A", "retrieve-then-read", "64 exemplars", "", (), False, None, False, f"s{at}", 1, 1.0, at,
         "judge:x@1", None,
     )  # fmt: skip
     return replace(made, **changes)
@@ -157,3 +157,23 @@ def test_numbers(value: float | None, shown: str) -> None:
 
 def test_rank_intervals_show_ties() -> None:
     assert (place(Rank(2, 5, 9)), place(Rank(1, 1, 9)), place(None)) == ("2–5", "1", "n/a")
+
+
+def test_sizes_filter_and_sort_and_what_is_not_said_comes_last() -> None:
+    found = board(0.1, 0.2, 0.3, 0.4)
+    sizes = (0.77, 11.0, None, 1.0)
+    rows = tuple(replace(row, entry=replace(row.entry, size=size)) for row, size in zip(found.rows, sizes, strict=True))
+    found = replace(found, groups=(replace(found.groups[0], rows=rows),))
+    assert order(View("b", size="under-1"), found) == [0.1]
+    assert order(View("b", size="1-10"), found) == [0.4]
+    assert order(View("b", size="10-100"), found) == [0.2]
+    assert order(View("b", size="unknown"), found) == [0.3]
+    assert order(View("b", sort="size"), found) == [0.2, 0.4, 0.1, 0.3]
+    assert order(View("b", sort="size", ascending=True), found) == [0.1, 0.4, 0.2, 0.3]
+    assert "11 B" in board_html(found, View("b"))
+    assert "770 M" in board_html(found, View("b"))
+
+
+def test_a_size_that_there_is_not_is_left_aside() -> None:
+    assert View.from_query({"size": "huge"}).size == ""
+    assert View.from_query(dict([View("b", size="1-10").query()[1:].split("&")[1].split("=")])).size == "1-10"
