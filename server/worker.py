@@ -96,7 +96,10 @@ class Worker:
             log.info("job %s had ended already", claim.id)
 
     def _fail(self, claim: Claim, error: Exception) -> None:
-        log.exception("job %s failed in attempt %s", claim.id, claim.attempt, extra=self._doing)
+        if isinstance(error, AqaError):  # it says itself what is wrong; where it was raised helps nobody
+            log.warning("job %s failed in attempt %s: %s", claim.id, claim.attempt, error.message, extra=self._doing)
+        else:
+            log.exception("job %s failed in attempt %s", claim.id, claim.attempt, extra=self._doing)
         # Only what another attempt could mend is tried again.
         final = isinstance(error, AqaError) and not isinstance(error, Unavailable)
         reason = f"{error.message} {error.hint}".strip() if isinstance(error, AqaError) else _unexpected(error)
