@@ -119,9 +119,9 @@ class S3Blobs:
             config=Config(
                 signature_version="s3v4",
                 s3={"addressing_style": "path" if endpoint else "auto"},
-                retries={"max_attempts": 5, "mode": "standard"},
+                retries={"max_attempts": 3, "mode": "standard"},
                 connect_timeout=5,
-                read_timeout=30,
+                read_timeout=15,  # so that a request waits at most three quarters of a minute for a deaf store
                 # Servers other than Amazon's do not all know the newer checksum headers.
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",

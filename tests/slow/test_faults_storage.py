@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import math
 import os
 import random
 import time
@@ -18,9 +19,11 @@ from core.errors import Conflict, Unavailable
 from core.settings import Settings
 from core.tables import Job, Submission, System
 from server.bootstrap import Services, build
+from server.worker import Worker
 from tests import fault_parts
 from tests.postgres_server import PostgresServer
 from tests.slow.test_faults import FORK, check_ends, count
+from tests.slow_link import slow_link
 from tests.small_benchmark import add_benchmark, add_team, submit
 from tests.worker_process import wait_until
 
@@ -102,6 +105,31 @@ def test_an_object_store_that_refuses(settings: Settings, s3_endpoint: str, tmp_
     back = build(dataclasses.replace(settings, blobs="s3://aqa-blobs", s3_endpoint=s3_endpoint))
     assert submit(back, team).version == 1
     for services in (away, denied, back):
+        services.database.engine.dispose()
+
+
+def test_an_object_store_that_is_slow(settings: Settings, s3_endpoint: str, tmp_path: Path) -> None:
+    """Slow, it only takes longer; where nothing comes back at all, the sender is told, and nothing is stored."""
+    port = int(s3_endpoint.rsplit(":", 1)[1])
+    slow = dataclasses.replace(settings, blobs="s3://aqa-blobs/slow")
+    with slow_link(port, 0.5) as late, slow_link(port, math.inf) as never:
+        patient = build(dataclasses.replace(slow, s3_endpoint=f"http://127.0.0.1:{late}"))
+        fault_parts.add_questions(patient, tmp_path / "files")
+        team, begun = add_team(patient), time.monotonic()
+        fault_parts.submit(patient, team, 1)
+        took = time.monotonic() - begun
+        assert took > 0.5
+        deaf = build(dataclasses.replace(slow, s3_endpoint=f"http://127.0.0.1:{never}"))
+        begun = time.monotonic()
+        with pytest.raises(Unavailable, match="object store"):
+            fault_parts.submit(deaf, team, 2)
+        told = time.monotonic() - begun
+        assert told < 90, "a sender is not kept waiting for ever"
+        assert _rows(patient) == [1, 1, 1]
+        assert Worker(fault_parts.open_services(slow)).run_until_idle() > 0
+        assert count(patient, Submission.state == "scored") == 1
+    print(f"\nS3 late by 0.5 s a piece: stored after {took:.1f} s, scored; S3 deaf: refused after {told:.0f} s")
+    for services in (patient, deaf):
         services.database.engine.dispose()
 
 
