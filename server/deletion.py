@@ -24,6 +24,7 @@ from core.tables import (
     UploadPart,
 )
 from server.bootstrap import Services
+from server.run_parts import blobs_of
 
 _BATCH = 500
 
@@ -84,7 +85,9 @@ def _blobs(session: Session, team_id: int) -> Iterator[str]:
 
 
 def _of_run(run: RunRow) -> Iterator[str]:
-    yield from (str(blob) for blob in (run.plan.get("exemplars"), run.details.get("outputs")) if blob)
+    yield from blobs_of(run.plan)
+    if outputs := run.details.get("outputs"):
+        yield str(outputs)
 
 
 def _used(session: Session, blob: str) -> bool:

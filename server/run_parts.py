@@ -80,17 +80,25 @@ def parts_for(
     )
 
 
-def with_answers_kept(services: Services, changes: Mapping[str, str]) -> dict[str, str]:
-    """The changes with `answers:NAME@DIGEST` of a blob in place of a file, so that any worker finds it at any time.
+def with_answers_kept(services: Services, changes: Mapping[str, str]) -> tuple[dict[str, str], bytes | None]:
+    """The changes with `answers:NAME@DIGEST` of a blob in place of a file, and the file's bytes if there is one.
 
-    Raises `InvalidInput` for a file that is missing or is not as it should be.
+    So any worker finds it at any time, and no folder of ours is told. Raises `InvalidInput` for a file that is missing
+    or is not as it should be.
     """
     kind, _, where = changes.get("answerer", "").partition(":")
     if kind != "answers":
-        return dict(changes)
+        return dict(changes), None
     name, data = Path(where).name.replace("@", "_"), read_file(where)
     FromFile(name, data).check()
-    return dict(changes) | {"answerer": f"answers:{name}@{services.blobs.put(io.BytesIO(data))}"}
+    return dict(changes) | {"answerer": f"answers:{name}@{services.blobs.put(io.BytesIO(data))}"}, data
+
+
+def blobs_of(plan: Mapping[str, Any]) -> list[str]:
+    """The blobs that a run's plan, as its row keeps it, rests on: exemplars and a file of answers."""
+    kind, _, where = str(plan.get("changes", {}).get("answerer", "")).partition(":")
+    answers = where.rpartition("@")[2] if kind == "answers" else ""
+    return [blob for blob in (plan.get("exemplars"), answers) if blob]
 
 
 def _stored(services: Services, where: str) -> bytes:

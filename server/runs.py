@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from core.audit import record
 from core.benchmark import Benchmark
-from core.blob_keeping import ensure
+from core.blob_keeping import ensure, from_bytes
 from core.benchmark_files import read_exemplars
 from core.errors import Conflict, InvalidInput, NotFound
 from core.hub_access import hub_access, reaching_hub
@@ -26,7 +26,7 @@ from core.tables import Job, RunRow, Submission
 from core.tables.base import utc_now
 from server import auth
 from server.bootstrap import Services
-from server.run_parts import Decoding, parts_for, provenance, with_answers_kept
+from server.run_parts import Decoding, blobs_of, parts_for, provenance, with_answers_kept
 from submissions.intake import SystemCard
 from submissions.sources import model
 from systems import catalog, runner
@@ -91,10 +91,11 @@ def start(
     config, benchmark = plan.config(system), services.benchmarks.get(benchmark_id)
     if lacking := config.lacks():
         hint = " ".join(f"--set {name}=… ({what})" for name, what in lacking.items())
-        raise InvalidInput(f"{config.name} rests on what is not to be had; hand it in.", hint)
+        raise InvalidInput(f"{config.name} needs its {', '.join(lacking)} handed in.", hint)
     if plan.limit is not None and plan.limit < 1:
         raise InvalidInput("A run answers at least one question.", "Set a limit of 1 or more.")
-    plan = replace(plan, changes=with_answers_kept(services, plan.changes))
+    changes, answers = with_answers_kept(services, plan.changes)
+    plan = replace(plan, changes=changes)
     if exemplars is not None:
         read_exemplars(exemplars, list(benchmark.questions))
         with exemplars.open("rb") as file:
@@ -105,9 +106,11 @@ def start(
         session.add(
             RunRow(id=identifier, team_id=team, benchmark_id=benchmark.id, system=config.name, plan=asdict(plan))
         )
-        services.queue.add(session, KIND, identifier, queue, MODEL)
         if exemplars is not None:
             ensure(session, services.blobs, plan.exemplars, partial(exemplars.open, "rb"))
+        if answers is not None:
+            ensure(session, services.blobs, blobs_of(asdict(plan))[-1], from_bytes(answers))
+        services.queue.add(session, KIND, identifier, queue, MODEL)
     return identifier
 
 
@@ -218,6 +221,8 @@ def _enter(
 
     def finish(session: Session, submission_id: str | None, reason: str | None) -> None:
         values = {"state": state, "stage": state, "progress": len(result.predictions) / max(1, _asked(plan, benchmark))}
+        kept = services.settings.data_path / "runs" / row.id / runner.OUTPUTS
+        ensure(session, services.blobs, told["outputs"], partial(kept.open, "rb"))
         values |= {"details": told, "submission_id": submission_id, "reason": reason, "finished_at": utc_now()}
         session.execute(update(RunRow).where(RunRow.id == row.id).values(**values))
         services.queue.finish(session, claim)
@@ -227,8 +232,6 @@ def _enter(
 
     intake = services.intake.unlimited() if reference else services.intake
     if not result.predictions:
-        kept = services.settings.data_path / "runs" / row.id / runner.OUTPUTS
-        ensure(session, services.blobs, told["outputs"], partial(kept.open, "rb"))
         with services.database.transaction() as session:
             finish(session, None, f"The run ended {result.ended} before it had answered anything.")
         return

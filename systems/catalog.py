@@ -14,6 +14,7 @@ import yaml
 
 from core.errors import InvalidInput, NotFound
 from systems.config import TOLD, SystemConfig, from_mapping
+from systems.llm import parse as parse_llm
 
 if TYPE_CHECKING:
     from systems.parts import Parts
@@ -100,6 +101,8 @@ def _check_whole(config: SystemConfig, where: str) -> None:
     there = config.components()
     if lacking := sorted(name for name, needed in reads(config).items() if needed and name not in there):
         raise InvalidInput(f"{where}{config.name} has no {', '.join(lacking)}.", f"Set {', '.join(lacking)}.")
+    if config.reader != "fid" and config.model[:1] not in ("", "?"):
+        parse_llm(config.model)
 
 
 def _place(config: SystemConfig) -> tuple[int, list[str | int]]:

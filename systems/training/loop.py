@@ -15,6 +15,8 @@ import orjson
 from core.errors import InvalidInput
 
 PROVENANCE = "training.json"
+IGNORED = -100
+"""The label that the loss leaves out."""
 _Row = TypeVar("_Row")
 
 

@@ -15,10 +15,7 @@ from typing import Any
 from core.records import Passage
 from systems.checkpoints import fetch
 from systems.readers.fid_inputs import MAX_TOKENS, encode, fid_text
-from systems.training.loop import Training, add_options, fit, read_rows
-
-IGNORED = -100
-"""The label that the loss leaves out."""
+from systems.training.loop import IGNORED, Training, add_options, fit, read_rows
 
 
 @dataclass(frozen=True, slots=True)

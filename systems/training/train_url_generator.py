@@ -14,10 +14,7 @@ from typing import Any
 
 from systems import prompts
 from systems.checkpoints import fetch
-from systems.training.loop import Training, add_options, fit, read_rows
-
-IGNORED = -100
-"""The label that the loss leaves out."""
+from systems.training.loop import IGNORED, Training, add_options, fit, read_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from leaderboard.board import rows
 from leaderboard.waiting import waiting
 from server import runs
 from server.bootstrap import Services
+from server.deletion import delete_team, drop_unused
 from server.runs import RunPlan
 from server.worker import Worker
 from systems.answerers import FromFile
@@ -168,6 +169,15 @@ def test_answers_are_kept_by_content_and_leave_no_path(services: Services, tmp_p
     assert row.plan["changes"] == {"answerer": f"answers:answers.jsonl@{digest}"}
     assert row.details["configuration"]["answerer"] == f"answers:answers.jsonl@{digest}"
     assert str(tmp_path) not in json.dumps([row.plan, row.details])
+
+
+def test_answers_stay_as_long_as_a_run_rests_on_them(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    team, digest = add_team(services), hashlib.sha256(CONTENT.encode()).hexdigest()
+    runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}), team_id=team)
+    assert drop_unused(services, [digest]) == 0
+    assert delete_team(services, team).blobs == 1
+    assert not services.blobs.exists(digest)
 
 
 @pytest.mark.parametrize(
