@@ -13,7 +13,7 @@ from leaderboard.records import Board, Cell, Column, Row
 KINDS = ("csv", "json", "parquet")
 _SYSTEM = {
     "system": "text", "team": "text", "architecture": "text", "supervision": "text", "uses_autoais": "boolean",
-    "reference": "boolean", "submission": "text", "version": "integer", "published_at": "text",
+    "size": "number", "reference": "boolean", "submission": "text", "version": "integer", "published_at": "text",
     "coverage": "number", "rank_best": "integer", "rank_worst": "integer", "unranked": "text",
 }  # fmt: skip
 _CELL = {
@@ -43,8 +43,8 @@ def export(board: Board, kind: str) -> tuple[bytes, str]:
 def _row(board: Board, row: Row) -> tuple[Any, ...]:
     entry = row.entry
     about = (
-        entry.system, entry.team, entry.architecture, entry.supervision, entry.uses_autoais, entry.reference,
-        entry.submission, entry.version, entry.published_at.isoformat() if entry.published_at else None,
+        entry.system, entry.team, entry.architecture, entry.supervision, entry.uses_autoais, entry.size,
+        entry.reference, entry.submission, entry.version, entry.published_at.isoformat() if entry.published_at else None,
         entry.coverage, row.rank.best if row.rank else None, row.rank.worst if row.rank else None, row.unranked,
     )  # fmt: skip
     numbers = [value for column in board.columns for value in _cell(column, row.metrics[column.key])]
