@@ -44,8 +44,9 @@ def _row(board: Board, row: Row) -> tuple[Any, ...]:
     entry = row.entry
     about = (
         entry.system, entry.team, entry.architecture, entry.supervision, entry.uses_autoais, entry.size,
-        entry.reference, entry.submission, entry.version, entry.published_at.isoformat() if entry.published_at else None,
-        entry.coverage, row.rank.best if row.rank else None, row.rank.worst if row.rank else None, row.unranked,
+        entry.reference, entry.submission, entry.version,
+        entry.published_at.isoformat() if entry.published_at else None, entry.coverage,
+        row.rank.best if row.rank else None, row.rank.worst if row.rank else None, row.unranked,
     )  # fmt: skip
     numbers = [value for column in board.columns for value in _cell(column, row.metrics[column.key])]
     return (*about, *numbers, board.synthetic, board.rank_by)
