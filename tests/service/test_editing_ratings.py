@@ -193,9 +193,8 @@ def test_batches_that_are_refused(services: Services, sent: Submission, change: 
 
 
 def test_twice_in_a_batch_and_twice_the_same_file(services: Services, sent: Submission) -> None:
-    good = filled(sheet(services), "Ann", {})
-    lines = good.decode().splitlines(keepends=True)
-    again = "".join([*lines, lines[-1]]).encode()
+    rows = sheet(services)
+    good, again = filled(rows, "Ann", {}), filled([*rows, rows[-1]], "Ann", {})
     assert services.ratings.preview("edit", io.BytesIO(again), "l.csv").report.counts["rated_twice"] == 1
     apply(services, good)
     with pytest.raises(Conflict):
