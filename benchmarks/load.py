@@ -37,7 +37,8 @@ API, BOARD = "/api/v1", f"/api/v1/leaderboard?benchmark={WORLD.benchmark_id}"
 EVENT = f"/leaderboard/gradio_api/run/predict?benchmark={WORLD.benchmark_id}"
 USERS, ROUNDS = 50, 3
 _COMMON: dict[str, object] = {
-    "AQA_RATE_LIMIT": "", "AQA_RATE_LIMIT_FILES": "", "AQA_SUBMISSIONS_PER_DAY": 0, "AQA_JUDGE": "token-overlap",
+    "AQA_RATE_LIMIT": "", "AQA_RATE_LIMIT_FILES": "", "AQA_RATE_LIMIT_BOARD": "", "AQA_SUBMISSIONS_PER_DAY": 0,
+    "AQA_JUDGE": "token-overlap",
 }  # fmt: skip
 
 

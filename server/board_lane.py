@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard.board_json import Document
-from server import limits, metrics, security
+from server import limits, metrics, request_log, security
 from server.bootstrap import Services
 
 PATH = "/api/v1/leaderboard"
@@ -42,7 +42,9 @@ class BoardLane:
             if answer is not None:
                 for message in answer:
                     await send(message)
-                metrics.observe(self._web, "GET", PATH, answer[0]["status"], time.perf_counter() - begun)
+                status, seconds = answer[0]["status"], time.perf_counter() - begun
+                metrics.observe(self._web, "GET", PATH, status, seconds)
+                request_log.line("GET", PATH, status, seconds)
                 return
         await self.app(scope, receive, send)
 

@@ -39,9 +39,14 @@ def _end(response: Response) -> Response:
     if request.path.startswith(_QUIET) and response.status_code < 500:
         return response
     seconds = time.perf_counter() - g.get("asked_at", time.perf_counter())
-    path = request.path[:200].encode("unicode_escape").decode()
-    log.info(
-        "%s %s %s in %.0f ms", request.method, path, response.status_code, 1_000 * seconds,
-        extra={"method": request.method, "path": path, "status": response.status_code, "seconds": round(seconds, 4)},
-    )  # fmt: skip
+    line(request.method, request.path, response.status_code, seconds)
     return response
+
+
+def line(method: str, path: str, status: int, seconds: float) -> None:
+    """Write the line of one request."""
+    shown = path[:200].encode("unicode_escape").decode()
+    log.info(
+        "%s %s %s in %.0f ms", method, shown, status, 1_000 * seconds,
+        extra={"method": method, "path": shown, "status": status, "seconds": round(seconds, 4)},
+    )  # fmt: skip
