@@ -55,6 +55,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(OperationalError, lambda error: respond(from_database(error)))
     app.register_error_handler(NoneFree, lambda _error: respond(from_pool()))
     app.register_error_handler(DataError, lambda error: respond(from_data(error)))
+    app.register_error_handler(RecursionError, lambda error: respond(from_recursion(error)))
     app.register_error_handler(Exception, lambda error: respond(from_fault(error)))
 
 
@@ -134,6 +135,13 @@ def from_data(error: DataError) -> AqaError:
     """A value that the database cannot hold."""
     log.info("%s %s: %s", request.method, request.path, error.orig)
     return InvalidInput("A value holds a character that cannot be stored.", "Remove NUL characters.")
+
+
+def from_recursion(error: RecursionError) -> AqaError:
+    """A body of thousands of brackets within each other, which Python's reader of JSON cannot follow."""
+    if request.is_json and "JSON" in str(error):
+        return InvalidInput("The body is nested too deeply.", "Send the fields as one flat JSON object.")
+    return from_fault(error)
 
 
 def from_fault(error: Exception) -> AqaError:

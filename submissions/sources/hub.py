@@ -15,7 +15,7 @@ T = TypeVar("T")
 _ATTEMPTS = 5
 _LONGEST_PAUSE = 300.0
 _SECONDS = 30.0
-"""How long the Hub may be silent while a file comes."""
+"""How long the Hub may be silent; the library's own client waits for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Hub:
 
     def commit_of(self, repo: str, revision: str = "main") -> str:
         """The commit that a revision stands for now."""
-        info = self._ask(lambda: self.api.dataset_info(repo, revision=revision), repo, revision)
+        info = self._ask(lambda: self.api.dataset_info(repo, revision=revision, timeout=_SECONDS), repo, revision)
         if not info.sha:
             raise Unavailable(f"The Hub names no commit for {repo}.", "Try again later.")
         return str(info.sha)
@@ -118,12 +118,14 @@ class Hub:
             made = self.api.create_commit(repo, operations, commit_message=message, repo_type="dataset")
             return str(made.oid)
 
-        return self._ask(send, repo)
+        return self._ask(send, repo, seconds=10 * _SECONDS)
 
     def model(self, repo: str, revision: str) -> Any:
         """What the Hub tells of a model at a revision, with the sizes of its files."""
         ask = self.api.model_info
-        return self._ask(lambda: ask(repo, revision=revision, files_metadata=True), repo, revision, "model")
+        return self._ask(
+            lambda: ask(repo, revision=revision, files_metadata=True, timeout=_SECONDS), repo, revision, "model"
+        )
 
     def model_file(self, repo: str, commit: str, path: str, limit: int) -> bytes:
         """One small file of a model. Raises `TooLarge` beyond `limit` bytes."""
@@ -159,9 +161,14 @@ class Hub:
 
         return self._ask(read, repo, revision, kind)
 
-    def _ask(self, call: Callable[[], T], repo: str, revision: str = "main", kind: str = "dataset") -> T:
+    def _ask(
+        self, call: Callable[[], T], repo: str, revision: str = "main", kind: str = "dataset", seconds: float = 0
+    ) -> T:
         """Call, and call again where the Hub asks for patience or fails."""
+        from huggingface_hub import get_session
+
         for attempt in range(1, _ATTEMPTS + 1):
+            get_session().timeout = seconds or _SECONDS
             try:
                 return call()
             except Exception as error:

@@ -43,6 +43,8 @@ def test_a_team_reads_of_its_own_only(client: FlaskClient, services: Services) -
     assert all(each["team_id"] is None and each["token_id"] is None for each in found if each["actor"] == "maintainer")
     assert events(client, one, f"subject={theirs}") == []
     assert events(client, one, "team=two") == []
+    assert events(client, one, f"subject={mine}&team=house") == [], "no guessing who the maintainers are"
+    assert events(client, one, "team=one") != []
     whole = events(client, house, "limit=1000")
     assert {each["id"] for each in found} < {each["id"] for each in whole}
     assert [each["team"] for each in whole if each["subject"] == mine] == ["house", "one", None, "one"]

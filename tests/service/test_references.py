@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from server.bootstrap import Services, build
 from server.client import Client
 from server.worker import Worker
 from submissions.intake import SystemCard
+from submissions.sources import hub as hub_source
 from tests.command_line import runner
 from tests.fake_hub import FakeHub, serving
 from tests.hub_server import serving as serving_web
@@ -138,6 +140,30 @@ def test_a_busy_or_broken_hub_is_no_fault_of_the_team(api: FlaskClient, wired: S
     assert (broken.status_code, "does not answer" in broken.json["error"]["message"]) == (503, True)
     hub.broken = 2
     assert api.post(f"{API}/references", headers=bearer(wired), json=SAID).status_code == 201
+
+
+def test_a_hub_that_says_nothing_is_given_up(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_benchmark(services, tmp_path / "files")
+    monkeypatch.setattr(references, "briefly", lambda seconds: None)
+    monkeypatch.setattr(hub_source, "_SECONDS", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        wired = build(dataclasses.replace(services.settings, hub_endpoint=endpoint))
+        answer = web.create(wired).test_client().post(f"{API}/references", headers=bearer(wired), json=SAID)
+    assert (answer.status_code, "does not answer" in answer.json["error"]["message"]) == (503, True)
+
+
+def test_a_huge_body_is_not_read(api: FlaskClient, wired: Services, hub: FakeHub) -> None:
+    huge = b'{"reference": "' + b"x" * 2**21 + b'"}'
+    headers = bearer(wired) | {"Content-Type": "application/json"}
+    for path in ("references", "references/validate", "models", "models/check"):
+        answer = api.post(f"{API}/{path}", headers=headers, data=huge)
+        assert (answer.status_code, answer.json["error"]["code"]) == (413, "too_large"), path
+    deep = b"[" * 100_000
+    assert api.post(f"{API}/references", headers=headers, data=deep).status_code == 400
+    assert hub.asked == []
 
 
 def test_too_large_is_told_before_it_is_fetched(services: Services, tmp_path: Path, hub: FakeHub) -> None:
