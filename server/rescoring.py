@@ -139,7 +139,8 @@ def _score(services: Services, claim: Claim, work: Work) -> None:
     def keep(session: Session, evaluation_id: int) -> None:
         services.queue.finish(session, claim)
         item = session.get(RescoreItem, (work.rescore.id, work.submission), with_for_update=True)
-        if item is not None:
+        # The benchmark is locked by now: what was promoted or dropped meanwhile keeps what it had then.
+        if item is not None and session.get_one(Rescore, work.rescore.id).state == OPEN:
             item.evaluation_id, item.reason = evaluation_id, None
 
     work.scorer.evaluate(work.submission, keep, progress)

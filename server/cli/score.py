@@ -17,7 +17,7 @@ def score(
     ],
     benchmark: Annotated[str, typer.Option(help="The benchmark's id.")],
     out: Annotated[Path, typer.Option(help="Folder for scores.json, examples.jsonl and manifest.json.")],
-    judge: Annotated[str, typer.Option(help="The judge's key, e.g. small (default: AQA_JUDGE).")] = "",
+    judge: Annotated[str, typer.Option(help="The judge's key, e.g. small (default: the benchmark's, else AQA_JUDGE).")] = "",
     kind: Annotated[list[str] | None, typer.Option(help="Also write examples as csv or parquet; repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print scores.json and nothing else.")] = False,
 ) -> None:
@@ -39,11 +39,12 @@ def score(
     chosen = wired.benchmarks.get(benchmark)
     with open_file(file) as stream:
         accepted = accepted_report(wired.intake.validate(benchmark, stream, file.name))
-    loaded = judges.load(judge or wired.settings.judge)
+    spec = judge or wired.benchmarks.row(benchmark).judge or wired.settings.judge
+    loaded = judges.load(spec)
     with progress("Judging") as tell:
         found = wired.scorer_with(loaded).score(chosen, tracks.of(chosen).rows(accepted), tell)
     outputs = from_evaluation(wired.database, chosen, accepted.digest, found, report_to_dict(accepted.report))
-    document = write_all(outputs, out, _source(file, benchmark, judge or wired.settings.judge, kinds), kinds)
+    document = write_all(outputs, out, _source(file, benchmark, spec, kinds), kinds)
     if as_json:
         print_json(document)
     else:
