@@ -33,7 +33,24 @@ def demo(
     with stderr().status("Loading the demo benchmark") as status:
         added = load(wired, lambda step: status.update(f"Loading the demo benchmark: {step}"))
     _welcome(wired, _fresh_token(wired), added)
+    _load_editing(wired)
     run_server(wired, quiet=True)  # else the token scrolls away
+
+
+def _load_editing(services: Services) -> None:
+    """The editing track, loaded beside the server so that the first page need not wait for it."""
+    import logging
+    import threading
+
+    from server.demo import editing
+
+    def load() -> None:
+        try:
+            editing.load(services)
+        except Exception:
+            logging.getLogger("aqa.demo").exception("the demo of the editing track could not be loaded")
+
+    threading.Thread(target=load, name="demo-editing", daemon=True).start()
 
 
 def _fresh_token(services: Services) -> str:
@@ -63,6 +80,7 @@ def _welcome(services: Services, token: str, added: int | None) -> None:
     shown.add_column(overflow="fold")
     shown.add_row("Start", f"[bold]{url}/[/]")
     shown.add_row("Leaderboard", f"[bold]{url}/leaderboard/[/]")
+    shown.add_row("Editing track", f"{url}/leaderboard/editing")
     shown.add_row("API", f"{url}/api/v1/openapi.json")
     shown.add_row("Team", _TEAM)
     shown.add_row("Token", f"[bold]{token}[/]")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from core.corpus import parse_contents
 
@@ -54,6 +54,11 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Write a CSV file with LF line ends, the same bytes on every system."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        write_rows(file, header, rows)
+
+
+def write_rows(stream: TextIO, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write CSV rows with LF line ends."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)

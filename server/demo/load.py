@@ -44,7 +44,7 @@ def load(services: Services, tell: Callable[[str], None] = lambda step: None) ->
     except Conflict:
         return None
     tell("synthetic ratings")
-    _apply_ratings(services)
+    apply_ratings(services, BENCHMARK, (DATA / "ratings.csv").read_bytes())
     entries: list[dict[str, Any]] = yaml.safe_load((DATA / "entries" / "entries.yaml").read_text("utf-8"))["entries"]
     entries += recorded.entries()
     intake = services.intake.unlimited()
@@ -55,20 +55,20 @@ def load(services: Services, tell: Callable[[str], None] = lambda step: None) ->
     return added
 
 
-def _apply_ratings(services: Services) -> None:
+def apply_ratings(services: Services, benchmark: str, data: bytes) -> None:
+    """Apply a file of simulated ratings, unless the benchmark had ratings before, be they revoked."""
     with services.database.reading() as session:
-        there = session.scalar(select(RatingBatch.id).where(RatingBatch.benchmark_id == BENCHMARK).limit(1))
+        there = session.scalar(select(RatingBatch.id).where(RatingBatch.benchmark_id == benchmark).limit(1))
     if there is not None:
         return
-    data = (DATA / "ratings.csv").read_bytes()
     note = "Simulated raters; no person rated anything (server/demo/README.md)."
     with suppress(Conflict):  # another start of the demo was faster
-        services.ratings.apply(BENCHMARK, BytesIO(data), "ratings.csv", author="demo", note=note, synthetic=True)
+        services.ratings.apply(benchmark, BytesIO(data), "ratings.csv", author="demo", note=note, synthetic=True)
 
 
 def _enter(services: Services, intake: Intake, entry: dict[str, Any]) -> bool:
-    team_id = _team(services, entry["team"])
-    if _entered(services, team_id, entry["system"]):
+    team_id = team_of(services, entry["team"])
+    if entered(services, BENCHMARK, team_id, entry["system"]):
         return False
     card = SystemCard(
         name=entry["system"],
@@ -85,18 +85,19 @@ def _enter(services: Services, intake: Intake, entry: dict[str, Any]) -> bool:
     return True
 
 
-def _entered(services: Services, team_id: int, system: str) -> bool:
+def entered(services: Services, benchmark: str, team_id: int, system: str) -> bool:
     """True if the system has an entry, be it a withdrawn one: what a maintainer took away stays away."""
     query = (
         select(Submission.id)
         .join(System)
-        .where(System.team_id == team_id, System.name == system, Submission.benchmark_id == BENCHMARK)
+        .where(System.team_id == team_id, System.name == system, Submission.benchmark_id == benchmark)
     )
     with services.database.reading() as session:
         return session.scalar(query.limit(1)) is not None
 
 
-def _team(services: Services, name: str) -> int:
+def team_of(services: Services, name: str) -> int:
+    """The id of the team of that name, added where it is not there."""
     try:
         with services.database.transaction() as session:
             return auth.add_team(session, name).id

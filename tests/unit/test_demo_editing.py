@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
+from pathlib import Path
 
 import pytest
+import yaml
 
+from core.architectures import ARCHITECTURES
+from core.editing import LARGEST_REPORT
+from server.demo import make_edit_ratings, make_edits
 from server.demo.files import DATA, read_jsonl, read_passages
 
 FOLDER = DATA / "editing"
@@ -47,3 +53,42 @@ def test_readme_states_the_counts() -> None:
     assert f"{len(ITEMS)} passages" in readme
     assert f"{errors} planted errors" in readme
     assert f"{right} without any" in readme
+
+
+def test_entries_are_made_again_and_described(tmp_path: Path) -> None:
+    make_edits.write_entries(tmp_path)
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert made == {path.name: path.read_bytes() for path in (FOLDER / "entries").glob("*.jsonl")}
+    told = yaml.safe_load((FOLDER / "entries" / "entries.yaml").read_text("utf-8"))["entries"]
+    assert {entry["file"] for entry in told} == made.keys()
+    assert all(entry["architecture"] in ARCHITECTURES and "stand-in" in entry["description"] for entry in told)
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "entries").glob("*.jsonl")), ids=lambda path: path.stem)
+def test_entries_are_whole(path: Path) -> None:
+    rows = read_jsonl(path)
+    assert [row["id"] for row in rows] == [item["id"] for item in ITEMS]
+    assert all(0 < len(row["report"]) <= LARGEST_REPORT for row in rows)
+    assert all(snippet["text"] == PASSAGES[snippet["source"]].text for row in rows for snippet in row["report"])
+
+
+def test_ratings_are_made_again_and_called_synthetic(tmp_path: Path) -> None:
+    make_edit_ratings.write_ratings(tmp_path / "ratings.csv.gz")
+    made, kept = (
+        gzip.decompress(path.read_bytes()) for path in (tmp_path / "ratings.csv.gz", FOLDER / "ratings.csv.gz")
+    )
+    assert made == kept
+    rows = list(make_edit_ratings.rows())
+    assert {row[-1] for row in rows} == {"synthetic"}
+    assert len({(row[1], row[2], row[3]) for row in rows}) == len(rows)
+
+
+def test_rule_of_the_simulated_raters() -> None:
+    planted = {"corrected": "Oslo is in Norway. It is old.", "passages": ["a"]}
+    marked, other = [{"text": "Said here.", "source": "a"}], [{"text": "Said here.", "source": "b"}]
+    assert make_edit_ratings.attributable("It is old.", planted, marked)
+    assert not make_edit_ratings.attributable("It is old.", planted, other)
+    assert not make_edit_ratings.attributable("Oslo is in Sweden.", planted, marked)
+    assert make_edit_ratings.attributable("Said here.", planted, other)
+    assert make_edit_ratings.intent_kept("one two three four five", "one two three")
+    assert not make_edit_ratings.intent_kept("one two three four five", "one two")
