@@ -96,6 +96,7 @@ class CorrelationsPage:
             render(
                 "correlation_tables.html", board=board, questions=questions, gaps=architecture_gaps(board),
                 smallest=smallest, titles=ARCHITECTURES,
+                shown=[c for key in smallest if (c := board.column(key))],
             ),
         ]  # fmt: skip
 

@@ -138,7 +138,10 @@ class ExamplesPage:
             benchmark=board.benchmark, where=kind, system=system, q=text, page=number if number > 1 else "",
             question=str(position),
         )  # fmt: skip
-        return render("example.html", board=board, example=found, query=query, system=system)
+        return render(
+            "example.html", board=board, example=found, query=query, system=system,
+            shown=[c for key in ("em", "autoais", "ais") if (c := board.column(key))],
+        )  # fmt: skip
 
     def _corpus(self, board: Board) -> Corpus | None:
         """The corpus, or None where its file is gone: then the answers are shown without passages."""
