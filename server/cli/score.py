@@ -17,7 +17,7 @@ def score(
     ],
     benchmark: Annotated[str, typer.Option(help="The benchmark's id.")],
     out: Annotated[Path, typer.Option(help="Folder for scores.json, examples.jsonl and manifest.json.")],
-    judge: Annotated[str, typer.Option(help="The judge's key, e.g. small (default: the benchmark's, else AQA_JUDGE).")] = "",
+    judge: Annotated[str, typer.Option(help="The judge's key (default: the benchmark's, else AQA_JUDGE).")] = "",
     kind: Annotated[list[str] | None, typer.Option(help="Also write examples as csv or parquet; repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print scores.json and nothing else.")] = False,
 ) -> None:
