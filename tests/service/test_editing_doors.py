@@ -189,7 +189,7 @@ def test_on_the_command_line(aqa: Aqa, services: Services, tmp_path: Path) -> No
     assert "Attr auto" in shown
     sheet = tmp_path / "sheet.csv"
     written = aqa("ratings", "sheet", "--benchmark", "edit", "--out", sheet, "--size", "1")
-    assert (written.code, "1 texts of edit to rate" in written.out) == (0, True), written.err
+    assert (written.code, "1 text of edit to rate" in written.out) == (0, True), written.err
     assert aqa("ratings", "sheet", "--benchmark", "edit").code == 2
     assert aqa("ratings", "sheet", "--benchmark", "edit", "--out", sheet, "--method", "stratified").code == 2
     refused = aqa("ratings", "preview", sheet, "--benchmark", "edit")
