@@ -13,7 +13,9 @@ from sqlalchemy import select, update
 from benchmarks.board_world import World, generate
 from core.settings import Settings
 from core.tables import PredictionRow, ScoreRow, Submission, System
+from core.tables.base import utc_now
 from server.bootstrap import Services, build
+from server.snapshots import keep
 from tests.browser.conftest import screenshot
 from tests.live_server import serving
 
@@ -132,6 +134,7 @@ def test_columns_can_be_chosen(page: Any) -> None:
 
 def test_the_keyboard_reaches_and_sorts_a_column(page: Any) -> None:
     open_board(page)
+    page.wait_for_load_state("networkidle")
     page.focus("[data-sort=em]")
     page.keyboard.press("Enter")
     until_url(page, "sort=em")
@@ -211,10 +214,64 @@ def test_a_system_page_has_everything_to_cite_and_check(page: Any) -> None:
     screenshot(page, "system")
 
 
-def test_history_shows_the_only_day(page: Any) -> None:
+def test_history_says_that_there_is_one_day_and_by_what_it_ranks(page: Any) -> None:
     page.goto("/leaderboard/history")
     page.wait_for_selector("#moves table")
     assert page.locator("#moves tbody tr").count() == 12
+    assert "One day so far" in page.inner_text("#moves .empty >> nth=0")
+    assert "ranked by AIS" in page.inner_text("#moves .empty >> nth=0")
+    assert "None yet" in page.inner_text("#moves .empty >> nth=1")
+
+
+def test_a_stored_board_stands_beside_the_one_of_now(chromium: Browser, tmp_path: Path) -> None:
+    made = build(Settings(data_dir=str(tmp_path), embedded_worker=False))
+    made.database.ensure_current()
+    generate(made.database, tmp_path, World(systems=6, questions=40, rated=20))
+    assert keep(made.database, "generated") is not None
+    with made.database.transaction() as session:
+        gone = select(System.id).where(System.name == "System 005").scalar_subquery()
+        session.execute(update(Submission).where(Submission.system_id == gone).values(withdrawn_at=utc_now()))
+    with serving(made) as url:
+        page = chromium.new_context(viewport={"width": 1280, "height": 900}, base_url=url).new_page()
+        page.goto("/leaderboard/history")
+        page.wait_for_selector("#moves table")
+        assert "stored" in page.inner_text("#moves thead")
+        assert "now" in page.inner_text("#moves thead")
+        assert "gone" in page.inner_text("#moves tr:has-text('System 005')")
+        assert "from=snapshot-1" in page.evaluate("location.search")
+        with page.expect_download() as download:
+            page.click("#moves .stored >> text=CSV")
+        assert b"System 005" in Path(download.value.path()).read_bytes()
+        screenshot(page, "history-stored")
+        page.context.close()
+    made.database.engine.dispose()
+
+
+def test_the_switch_of_tracks_and_the_filter_by_size(page: Any, services: Services) -> None:
+    with services.database.transaction() as session:
+        session.execute(update(System).where(System.name == "System 004").values(size=11.0))
+        session.execute(update(System).where(System.name == "System 005").values(size=0.77))
+    open_board(page, "?size=10-100&flat=1")
+    assert page.locator(ROWS).count() == 1
+    assert "11 B" in page.inner_text(ROWS)
+    assert page.get_attribute(".tracks [aria-current]", "href") == "/leaderboard/"
+    page.click("#filters button")
+    page.get_by_label("Size").click()
+    page.get_by_role("option", name="Under 1 billion").click()
+    until_url(page, "size=under-1")
+    page.wait_for_selector(f"{ROWS} >> text=770 M")
+    page.click(".tracks >> text=Editing for attribution")
+    page.wait_for_url("**/leaderboard/editing**")
+
+
+def test_the_meaning_of_the_columns_is_one_click_or_key_away(page: Any) -> None:
+    open_board(page)
+    page.wait_for_load_state("networkidle")
+    page.focus("#board .status a")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('#columns-mean').checkVisibility()")
+    for text in page.locator("#columns-mean dd").all_inner_texts():
+        assert text.strip()
 
 
 @pytest.mark.parametrize("width, scheme", [(390, "dark"), (768, "light"), (1920, "dark")])
