@@ -75,7 +75,7 @@ def side_by_side(
     ]
     ready = [replace(e, evaluation_id=after[e.submission]) for e in entries if e.submission in after]
     old, new = assemble(session, benchmark_id, entries), assemble(session, benchmark_id, ready)
-    titles = {column.metric: column.title for column in (*old.columns, *new.columns)}
+    titles = _titles(old, new)
     if rank_by and rank_by not in titles:
         raise InvalidInput(f"There is no metric {rank_by!r}.", f"Metrics: {', '.join(titles)}.")
     chosen = rank_by or _judged(new)
@@ -84,6 +84,16 @@ def side_by_side(
     now = {row.entry.system_id: row for row in new.rows}
     lines = [_line(row, now.get(row.entry.system_id), old, new, titles, changed) for row in old.rows]
     return SideBySide(benchmark_id, titles, chosen or old.rank_by, tuple(lines))
+
+
+def _titles(old: Board, new: Board) -> dict[str, str]:
+    """Metric → what its main column is called; `old → new` where another judge gives it another name."""
+    before, after = ({c.metric: c.title for c in reversed(board.columns)} for board in (old, new))
+    shown: dict[str, str] = {}
+    for key in [column.metric for column in (*old.columns, *new.columns)]:
+        then, now = before.get(key, after.get(key, "")), after.get(key, before.get(key, ""))
+        shown[key] = then if then == now else f"{then} → {now}"
+    return shown
 
 
 def _line(
@@ -152,8 +162,8 @@ def _changed(
 
 
 def _moved(before: Rank | None, after: Rank | None) -> str:
-    if before is None or after is None:
-        return ""
+    if before is None or after is None or before.systems != after.systems:
+        return ""  # among fewer systems a place says something else
     if after.worst < before.best:
         return "up"
     if after.best > before.worst:

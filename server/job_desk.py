@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
@@ -150,13 +149,6 @@ def resume(services: Services, queue: str) -> None:
         queue_care.resume(session, queue)
         record(session, "queue.resumed", queue)
     services.wake.set()
-
-
-def document(view: JobView) -> dict[str, Any]:
-    """Plain values, as the API sends them."""
-    from dataclasses import asdict
-
-    return asdict(view)
 
 
 def lasting(seconds: float) -> str:
