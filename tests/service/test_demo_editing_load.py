@@ -20,10 +20,8 @@ def test_everything_is_on_the_board_with_numbers_by_people(services: Services) -
     assert (board.track, board.synthetic, board.rank_by) == ("editing", True, "f1_ap")
     assert len(board.rows) == added
     assert all(cell.value is not None for row in board.rows for cell in row.metrics.values())
-    oracle, copyist = (
-        next(row for row in board.rows if row.entry.system == name).metrics
-        for name in ("Oracle-editor", "Copyist-BM25")
-    )
+    metrics = {row.entry.system: row.metrics for row in board.rows}
+    oracle, copyist = metrics["Oracle-editor"], metrics["Copyist-BM25"]
     assert oracle["attr_ais"].value > oracle["attr_ais_before"].value
     assert copyist["pres_lev"].value < 0.5 < oracle["pres_lev"].value
 
