@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from core.editing import LARGEST_REPORT, LONGEST_TEXT, Revision, Snippet
+from core.editing import LARGEST_REPORT, LONGEST_TEXT, Revision
 from core.records import Question, Report
 from submissions.editing.report_cells import NUMBERED, Reports
 from submissions.formats import Findings, Limits, QuestionIndex, Table, TableRow, excerpt, read_table
@@ -176,13 +176,13 @@ def _revisions(
     for position, row in sorted(joined.items()):
         snippets = reports.read(row.row, row.cells)
         revisions.append(Revision(position, row.revised, snippets))
-        _warn(row, snippets, passages[position].text, findings)
+        _warn(row, passages[position].text, findings)
     if joined and findings.counts["empty_revision"] == len(joined):
         findings.note("Every revised text is empty. Is this the template, not filled in yet?")
     return revisions
 
 
-def _warn(row: _Row, snippets: Sequence[Snippet], original: str, findings: Findings) -> None:
+def _warn(row: _Row, original: str, findings: Findings) -> None:
     if len(row.revised) > LONGEST_TEXT:
         message = f"The revised text has more than {LONGEST_TEXT:,} characters."
         findings.problem("overlong_field", message, row.row, row.shown)
@@ -190,5 +190,3 @@ def _warn(row: _Row, snippets: Sequence[Snippet], original: str, findings: Findi
         findings.warn("empty_revision", "The revised text is empty; it scores 0.", row.row, row.shown)
     elif row.revised.strip() == original.strip():
         findings.counts["unchanged"] += 1
-    if not any(snippet.text.strip() for snippet in snippets):
-        findings.warn("empty_report", "The report is empty, so nothing is attributable.", row.row, row.shown)

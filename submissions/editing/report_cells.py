@@ -23,11 +23,16 @@ class Reports:
     def __init__(self, limits: Limits, findings: Findings) -> None:
         self._limits, self._findings = limits, findings
         self._decoder = Decoder()
+        self._problems = 0
 
     def read(self, row: int, cells: Mapping[str, str | None]) -> tuple[Snippet, ...]:
-        """The snippets of a row in their order; snippets without text stay and are warned of."""
+        """The snippets of a row in their order; snippets without text stay, and those and no snippets are warned of."""
         text = cells.get("report") or ""
+        problems = self._problems
         snippets = self._listed(row, text) if text.strip() else self._numbered(cells)
+        if self._problems == problems and not any(snippet.text.strip() for snippet in snippets):
+            message = "The report is empty, so nothing is attributable."
+            self._findings.warn("empty_report", message, row, excerpt(cells.get("revised") or ""))
         if len(snippets) > LARGEST_REPORT:
             message = f"The report holds {len(snippets)} snippets; at most {LARGEST_REPORT} are allowed."
             self._findings.problem("too_many_snippets", message, row, excerpt(text))
@@ -51,7 +56,7 @@ class Reports:
         try:
             value = self._decoder.line(text)
         except json.JSONDecodeError as error:
-            return self._bad(row, f"The report is not valid JSON. {explain(error)} {_MEND}", text)
+            return self._bad(row, f"In the report: {explain(error)} {_MEND}", text)
         except BadFile as error:
             return self._bad(row, f"The report cannot be read. {error.message}", text)
         for _, message in self._decoder.faults:
@@ -78,12 +83,14 @@ class Reports:
                 return None
             text = ("true" if content else "false") if isinstance(content, bool) else content or ""
             if not check_cell(row, f"report, snippet {number}: {name}", text, start, self._limits, self._findings):
+                self._problems += 1
                 return None
             texts[name] = text
         source = next((texts[name] for name in _SOURCES if texts[name].strip()), "")
         return Snippet(texts["text"], source, texts["query"])
 
     def _bad(self, row: int, message: str, start: str) -> tuple[Snippet, ...]:
+        self._problems += 1
         self._findings.problem("bad_report", message, row, excerpt(start))
         return ()
 

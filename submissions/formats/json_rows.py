@@ -14,7 +14,7 @@ from submissions.formats.json_decoder import LONG_ROW, Decoder, explain, may_go_
 from submissions.formats.limits import Limits
 from submissions.formats.rows import TableRow
 
-_MEND = 'Each row is one object, e.g. {"question": "…", "answer": "…", "attribution": "…"}.'
+_MEND = 'Each row is one object with the columns as its keys, such as {"id": "…"}.'
 
 
 class _Rows:
