@@ -71,7 +71,8 @@ def _of_revisions(
     with written(out) as stream:
         stream.write(data)
     stdout().print(
-        f"{count:,} text{"s" * (count != 1)} of {benchmark} to rate, written to {out}. Filled in, it comes back by: aqa ratings preview",
+        f"{count:,} text{'s' * (count != 1)} of {benchmark} to rate, written to {out}. "
+        "Filled in, it comes back by: aqa ratings preview",
         soft_wrap=True,
     )
 
