@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ def resolve(name: str, revision: str | None, hub: HfApi | None = None, *, count:
     """The commit that `revision` (default: main) is now; no weights are fetched.
 
     With `count`, the parameters are counted from the headers of the weights. Where the Hub is not reached, a snapshot
-    in the local cache serves. Raises `NotFound`, `Forbidden` (gated), `InvalidInput`, `Refused` (no safetensors) or
+    of the named commit in the local cache serves. Raises `NotFound`, `Forbidden` (gated), `InvalidInput`, `Refused` (no safetensors) or
     `Unavailable`.
     """
     access = hub_access()
@@ -63,6 +64,23 @@ def fetch(checkpoint: Checkpoint) -> Path:
         raise told(error, checkpoint.name, checkpoint.revision) from error
 
 
+def settings(checkpoint: Checkpoint) -> Path:
+    """A folder with the pinned `config.json`; of the Hub, only that is fetched. Raises as `fetch`."""
+    if checkpoint.folder is not None:
+        return checkpoint.folder
+    access = hub_access()
+    try:
+        return _snapshot(
+            checkpoint.name,
+            checkpoint.revision,
+            endpoint=access.endpoint,
+            token=access.token,
+            patterns=("config.json",),
+        )
+    except (HfHubHTTPError, OSError) as error:
+        raise told(error, checkpoint.name, checkpoint.revision) from error
+
+
 def _here(name: str, revision: str | None) -> Path | None:
     """The folder in the local cache, though a download may have stopped half-way into it."""
     try:
@@ -71,8 +89,8 @@ def _here(name: str, revision: str | None) -> Path | None:
         return None
 
 
-def _snapshot(name: str, revision: str | None, **how: Any) -> Path:
-    return Path(snapshot_download(name, revision=revision, allow_patterns=list(FILES), **how))
+def _snapshot(name: str, revision: str | None, *, patterns: Sequence[str] = FILES, **how: Any) -> Path:
+    return Path(snapshot_download(name, revision=revision, allow_patterns=list(patterns), **how))
 
 
 def _require_disk(checkpoint: Checkpoint) -> None:

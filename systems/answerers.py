@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import orjson
 
@@ -14,6 +13,7 @@ from core.records import Question
 from core.text import canonical_question, hash_key
 from systems import prompts
 from systems.exemplars import Chooser
+from systems.llm.asking import ask, trace
 from systems.prompts import Exemplar, Prompt
 from systems.records import LLM, Completion, Reading
 
@@ -49,7 +49,7 @@ class FewShot:
             chosen = self._addressed(chosen, self.address_of)
         prompt = self._prompt
         asked = [prompt.render(question.text, each) for each, question in zip(chosen, questions, strict=True)]
-        told = self.llm.generate(asked, max_new_tokens=self.max_new_tokens, stop=prompt.stop)
+        told = ask(self.llm, asked, max_new_tokens=self.max_new_tokens, stop=prompt.stop)
         return [self._reading(*each) for each in zip(asked, told, strict=True)]
 
     def _addressed(
@@ -61,13 +61,10 @@ class FewShot:
         return [[each for each in some if each.url] for some in shown]
 
     def _reading(self, prompt: str, completion: Completion) -> Reading:
-        trace: dict[str, Any] = {
-            "prompt": prompt, "raw": completion.text, "finish": completion.finish, "usage": completion.usage,
-        }  # fmt: skip
         if self.address_of is None:
-            return Reading(prompts.read_answer(completion.text), None, trace)
+            return Reading(prompts.read_answer(completion.text), None, trace(prompt, completion))
         answer, url = prompts.read_answer_and_url(completion.text)
-        return Reading(answer, None, trace | {"url": url})
+        return Reading(answer, None, trace(prompt, completion) | {"url": url})
 
 
 @dataclass(frozen=True)

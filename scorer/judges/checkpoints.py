@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.checkpoints import Checkpoint, count_parameters, is_folder, local
 from core.errors import InvalidInput, Refused
@@ -42,6 +42,15 @@ def fetch(checkpoint: Checkpoint) -> Path:
     from core import hub_checkpoints
 
     return hub_checkpoints.fetch(checkpoint)
+
+
+def read_config(checkpoint: Checkpoint) -> Any:
+    """The checkpoint's transformers configuration; of the Hub that `hub_access` names, no weights are fetched."""
+    from transformers import AutoConfig
+
+    from core import hub_checkpoints
+
+    return AutoConfig.from_pretrained(hub_checkpoints.settings(checkpoint), local_files_only=True)
 
 
 def _of_hub(source: str, hub: HfApi | None) -> Checkpoint:

@@ -11,7 +11,7 @@ import torch
 from core.errors import InvalidInput, NotFinite
 from core.records import Judgment, Pair
 from scorer.judges.batching import plan
-from scorer.judges.checkpoints import fetch, resolve
+from scorer.judges.checkpoints import fetch, read_config, resolve
 from scorer.judges.options import Options
 from scorer.judges.pair_template import PairTemplate, learn
 from scorer.judges.placement import place
@@ -40,7 +40,7 @@ class SequenceClassification:
         if options.compat:
             raise InvalidInput("compat belongs to T5 NLI judges", "Leave it out.")
         self.checkpoint = resolve(source)
-        self._config = _config(self.checkpoint.folder or self.checkpoint.name, self.checkpoint.revision)
+        self._config = read_config(self.checkpoint)
         self._labels = {int(number): str(label).lower() for number, label in self._config.id2label.items()}
         self._positive = entailment(self._labels, self.checkpoint.identity)
         widest = max(getattr(self._config, "intermediate_size", 0), 4 * getattr(self._config, "hidden_size", 0))
@@ -149,12 +149,6 @@ def positions(config: Any) -> int | None:
         return None
     reserved = config.pad_token_id + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
     return int(config.max_position_embeddings) - reserved
-
-
-def _config(where: Any, revision: str) -> Any:
-    from transformers import AutoConfig
-
-    return AutoConfig.from_pretrained(where, **({} if not isinstance(where, str) else {"revision": revision}))
 
 
 def load(source: str, options: Options) -> SequenceClassification:

@@ -12,7 +12,7 @@ from torch import Tensor
 from core.checkpoints import Checkpoint
 from core.errors import InvalidInput, NotFinite, Unavailable
 from scorer.judges.batching import plan
-from scorer.judges.checkpoints import fetch, resolve
+from scorer.judges.checkpoints import fetch, read_config, resolve
 from scorer.judges.options import Options
 from scorer.judges.placement import Placement, place
 from scorer.judges.t5_forward import BLOCK, FirstStep
@@ -91,11 +91,7 @@ class T5Model:
 
 
 def _config(checkpoint: Checkpoint) -> Any:
-    from transformers import AutoConfig
-
-    where = checkpoint.folder or checkpoint.name
-    revision = {} if checkpoint.folder else {"revision": checkpoint.revision}
-    config = AutoConfig.from_pretrained(where, **revision)
+    config = read_config(checkpoint)
     if config.model_type != "t5":
         raise InvalidInput(
             f"{checkpoint.identity} is a {config.model_type} model, not a T5 one",

@@ -10,7 +10,7 @@ from core.records import Passage
 from core.templates import qa_pair
 from core.text import squad_normalise
 from systems.config import SystemConfig
-from systems.records import Retrieved
+from systems.records import Reading, Retrieved
 
 BATCH = 32
 _Thing = TypeVar("_Thing")
@@ -63,10 +63,16 @@ def judged_best(judge: Judge, triples: Sequence[tuple[str, str, Passage]]) -> tu
     return max(range(len(scores)), key=scores.__getitem__), scores
 
 
-def trace_of(hits: Sequence[Retrieved], flags: Sequence[str] = ()) -> dict[str, Any]:
-    """The ids and scores of hits, and remarks if there are any."""
+def trace_of(hits: Sequence[Retrieved], *flags: Sequence[str]) -> dict[str, Any]:
+    """The ids and scores of hits, and remarks on the query or the reading if there are any."""
     kept: dict[str, Any] = {"retrieved": [[hit.passage.id, round(hit.score, 6)] for hit in hits]}
-    return kept | ({"flags": list(flags)} if flags else {})
+    said = [flag for some in flags for flag in some]
+    return kept | ({"flags": said} if said else {})
+
+
+def flags_of(reading: Reading) -> Sequence[str]:
+    """What a reader or an answerer remarked; a run counts only what stands on the output's own trace."""
+    return tuple(reading.trace.get("flags", ()))
 
 
 def add_flag(trace: dict[str, Any], flag: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.records import Question
-from systems.architectures.choice import add_flag, answerer_reads, batches, together, trace_of
+from systems.architectures.choice import add_flag, answerer_reads, batches, flags_of, together, trace_of
 from systems.architectures.post_hoc import QUESTION_AND_ANSWER, form_signature, query
 from systems.config import SystemConfig
 from systems.parts import Parts
@@ -54,6 +54,8 @@ class LlmAsRetriever:
         trace: dict[str, Any] = {"url": url, "answerer": reading.trace}
         if "usage" in reading.trace:
             trace["usage"] = reading.trace["usage"]
+        for flag in flags_of(reading):
+            add_flag(trace, flag)
         rows = self.pages.rows(url) if url else []
         if not rows:
             add_flag(trace, NO_PAGE if url else NO_ADDRESS)

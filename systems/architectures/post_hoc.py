@@ -12,6 +12,7 @@ from systems.architectures.choice import (
     answerer_reads,
     batches,
     first_holding,
+    flags_of,
     holds,
     judged_best,
     retrieval_reads,
@@ -65,7 +66,7 @@ class PostHoc:
 
     def _output(self, question: Question, reading: Reading, hits: list[Retrieved]) -> Output:
         asked = query(question.text, reading.answer, self.form)
-        trace = trace_of(hits, self.retriever.flags(asked)) | {"answerer": reading.trace}
+        trace = trace_of(hits, self.retriever.flags(asked), flags_of(reading)) | {"answerer": reading.trace}
         if "usage" in reading.trace:
             trace["usage"] = reading.trace["usage"]
         if not reading.answer.strip():

@@ -11,6 +11,7 @@ from systems.architectures.choice import (
     add_flag,
     batches,
     first_holding,
+    flags_of,
     judged_best,
     retrieval_reads,
     together,
@@ -66,7 +67,7 @@ class RetrieveThenRead:
             yield from (self._output(*each) for each in zip(batch, hits, readings, strict=True))
 
     def _output(self, question: Question, hits: list[Retrieved], reading: Reading) -> Output:
-        trace = trace_of(hits, self.retriever.flags(question.text)) | {"reader": reading.trace}
+        trace = trace_of(hits, self.retriever.flags(question.text), flags_of(reading)) | {"reader": reading.trace}
         if "usage" in reading.trace:
             trace["usage"] = reading.trace["usage"]
         if not hits:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from core.records import Passage
 from systems import prompts
+from systems.llm.asking import ask, trace
 from systems.prompts import Prompt
 from systems.records import LLM, Completion, Reading
 
@@ -41,19 +41,17 @@ class PromptReader:
         """One reading per question; its trace keeps prompt, raw text and usage."""
         readable = [at for at, each in enumerate(passages) if each]
         asked = [self.prompt.render(questions[at], passages=passages[at]) for at in readable]
-        told = self.llm.generate(asked, max_new_tokens=self.max_new_tokens, stop=self.prompt.stop) if asked else []
+        told = ask(self.llm, asked, max_new_tokens=self.max_new_tokens, stop=self.prompt.stop) if asked else []
         readings = [Reading("") for _ in questions]
         for at, prompt, completion in zip(readable, asked, told, strict=True):
             readings[at] = self._reading(prompt, completion, len(passages[at]))
         return readings
 
     def _reading(self, prompt: str, completion: Completion, shown: int) -> Reading:
-        trace: dict[str, Any] = {
-            "prompt": prompt, "raw": completion.text, "finish": completion.finish, "usage": completion.usage,
-        }  # fmt: skip
+        kept = trace(prompt, completion)
         if self.citing:
-            return Reading(*prompts.read_cited_answer(completion.text, shown), trace)
-        return Reading(prompts.read_answer(completion.text), None, trace)
+            return Reading(*prompts.read_cited_answer(completion.text, shown), kept)
+        return Reading(prompts.read_answer(completion.text), None, kept)
 
 
 def load(model: str, *, seed: int = 0) -> PromptReader:

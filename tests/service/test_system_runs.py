@@ -66,7 +66,7 @@ def test_a_run_reaches_the_board_by_the_same_door(services: Services, tmp_path: 
             .order_by(PredictionRow.position)
         ).all()
     assert [tuple(row) for row in found] == [("Oslo", OSLO), ("Rome", ROME), ("6,650 km", NILE), ("", None), ("", None)]
-    assert run.details["flags"] == {"no answer to attribute": 2}
+    assert run.details["flags"] == {"no answer to attribute": 2, "not in the file": 2}
     assert run.details["benchmark"].startswith("small@")
     assert "bm25:lucene,k1=0.9,b=0.4" in run.details["signature"]
     assert run.details["versions"]["bm25s"]

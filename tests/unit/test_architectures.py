@@ -181,3 +181,16 @@ def test_what_must_be_handed_in_is_asked_for(corpus: Corpus, tmp_path: Path) -> 
 )
 def test_holding_an_answer(text: str, answer: str, expected: bool) -> None:
     assert holds(Passage("p", "T", "T", text), answer) is expected
+
+
+def test_what_a_model_refused_is_counted(corpus: Corpus, tmp_path: Path) -> None:
+    def rule(question: str) -> str:
+        if "norway" in question:
+            raise InvalidInput("refused", "never")
+        return "Rome"
+
+    for config in (post(shots="0"), url(shots="0")):
+        found = ask(config, parts(corpus, tmp_path, llm=ScriptedLLM(rule)), "capital of norway", "capital of italy")
+        assert "the model refused the prompt" in found[0].trace["flags"]
+        assert "the model refused the prompt" not in found[1].trace.get("flags", [])
+        assert [output.answer for output in found] == ["", "Rome"]

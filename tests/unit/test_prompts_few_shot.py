@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.errors import InvalidInput
 from core.records import Question
 from systems import prompts
 from systems.answerers import FewShot
 from systems.exemplars import Fixed, Own, Similar
+from systems.llm.asking import ask
 from systems.prompts import Exemplar
+from systems.records import Completion
 from tests.scripted_llm import ScriptedLLM
 
 POOL = [(f"who made thing {at}", (f"maker {at}", "somebody")) for at in range(20)]
@@ -72,3 +75,28 @@ def test_a_trained_model_is_shown_no_exemplar():
     model = ScriptedLLM(lambda prompt: " x")
     FewShot(model, Fixed((), 0, seed=0), 30, lambda some: []).answer_all([question("who")])
     assert model.seen == [prompts.load("answer-url@1").render("who", [])]
+
+
+class Choosy(ScriptedLLM):
+    """Refuses what holds a word; all prompts of a call with it, as real backends do."""
+
+    def generate(self, prompts: Sequence[str], *, max_new_tokens: int, stop: Sequence[str] = ()) -> list[Completion]:
+        if any("secret" in prompt for prompt in prompts):
+            raise InvalidInput("no", "never")
+        return super().generate(prompts, max_new_tokens=max_new_tokens, stop=stop)
+
+
+def test_a_prompt_that_is_refused_costs_one_answer():
+    told = ask(Choosy(lambda prompt: "yes"), ["a", "the secret", "b"], max_new_tokens=5)
+    assert [(each.text, each.finish) for each in told] == [("yes", "length"), ("", "refused"), ("yes", "length")]
+    answerer = FewShot(Choosy(lambda prompt: " Oslo"), Own([], 0), 5)
+    readings = answerer.answer_all([question("the secret"), question("capital of norway")])
+    assert [each.answer for each in readings] == ["", "Oslo"]
+    assert [each.trace.get("flags") for each in readings] == [["the model refused the prompt"], None]
+    assert readings[0].trace["usage"] == {"prompt_tokens": 0, "new_tokens": 0, "cost": None}
+
+
+def test_where_all_are_refused_something_is_wrong():
+    with pytest.raises(InvalidInput, match="no"):
+        ask(Choosy(lambda prompt: ""), ["secret 1", "secret 2"], max_new_tokens=5)
+    assert ask(Choosy(lambda prompt: ""), ["secret"], max_new_tokens=5)[0].finish == "refused"
