@@ -93,7 +93,8 @@ class S3Blobs:
 
     def link(self, key: str, file_name: str) -> str:
         """A presigned address that downloads the blob under a file name for five minutes, past our own server."""
-        disposition = f'attachment; filename="{"".join(c for c in file_name if c.isalnum() or c in "._-") or "file"}"'
+        plain = "".join(letter for letter in file_name if letter.isascii() and (letter.isalnum() or letter in "._-"))
+        disposition = f'attachment; filename="{plain or "file"}"'
         parameters = {
             "Bucket": self._bucket, "Key": self._name(key), "ResponseContentDisposition": disposition,
             "ResponseContentType": "application/octet-stream",

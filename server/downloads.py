@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from typing import BinaryIO
+from urllib.parse import quote
 
 from flask import Response, redirect
 from werkzeug.http import dump_options_header
@@ -49,8 +51,13 @@ def elsewhere(services: Services, blob: str, size: int, name: str) -> AnyRespons
 
 
 def _named(response: Response, name: str) -> Response:
+    """Headers are Latin at most, so that other letters go in the form of RFC 6266, beside a plain name."""
     shown = "".join(letter if letter.isprintable() else "_" for letter in name)
-    response.headers["Content-Disposition"] = dump_options_header("attachment", {"filename": shown})
+    plain = unicodedata.normalize("NFKD", shown).encode("ascii", "ignore").decode()
+    names = (
+        {"filename": plain} if plain == shown else {"filename": plain, "filename*": f"UTF-8''{quote(shown, safe='')}"}
+    )
+    response.headers["Content-Disposition"] = dump_options_header("attachment", names)
     return response
 
 

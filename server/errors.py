@@ -55,6 +55,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(OperationalError, lambda error: respond(from_database(error)))
     app.register_error_handler(NoneFree, lambda _error: respond(from_pool()))
     app.register_error_handler(DataError, lambda error: respond(from_data(error)))
+    app.register_error_handler(UnicodeEncodeError, lambda error: respond(from_text(error)))
     app.register_error_handler(RecursionError, lambda error: respond(from_recursion(error)))
     app.register_error_handler(Exception, lambda error: respond(from_fault(error)))
 
@@ -135,6 +136,13 @@ def from_data(error: DataError) -> AqaError:
     """A value that the database cannot hold."""
     log.info("%s %s: %s", request.method, request.path, error.orig)
     return InvalidInput("A value holds a character that cannot be stored.", "Remove NUL characters.")
+
+
+def from_text(error: UnicodeEncodeError) -> AqaError:
+    """A text that is none, such as half of a surrogate pair, which JSON can spell and nothing can store."""
+    if "surrogates" in error.reason:
+        return InvalidInput("A value holds half a character.", "Send text that can be written as UTF-8.")
+    return from_fault(error)
 
 
 def from_recursion(error: RecursionError) -> AqaError:

@@ -24,11 +24,14 @@ LARGE = jsonl(GOOD) + b"\n" * (1_100_000)
 
 def test_the_file_as_it_was_sent(client: FlaskClient, services: Services) -> None:
     headers = bearer(services)
-    at = submit(client, headers, file=(io.BytesIO(jsonl(GOOD)), 'ev"il\u202e\u00e4.jsonl'))
+    at = submit(client, headers, file=(io.BytesIO(jsonl(GOOD)), 'ev"il\u202e\u00e4\u6587.jsonl'))
     got = client.get(f"{API}/submissions/{at}/file", headers=headers)
     assert (got.status_code, got.data) == (200, jsonl(GOOD))
     assert got.headers["Content-Disposition"].startswith("attachment")
-    assert "\u202e" not in got.headers["Content-Disposition"]
+    named = got.headers["Content-Disposition"]
+    assert named.isascii(), "a header that is not Latin breaks the connection"
+    assert "filename*=UTF-8''" in named
+    assert named.endswith("il_%C3%A4%E6%96%87.jsonl")
     assert got.headers["X-Content-Type-Options"] == "nosniff"
     assert got.mimetype == "application/octet-stream"
     sign_in(client, token(services, "one"))

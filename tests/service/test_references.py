@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -161,6 +162,10 @@ def test_a_huge_body_is_not_read(api: FlaskClient, wired: Services, hub: FakeHub
     for path in ("references", "references/validate", "models", "models/check"):
         answer = api.post(f"{API}/{path}", headers=headers, data=huge)
         assert (answer.status_code, answer.json["error"]["code"]) == (413, "too_large"), path
+    for field in ("description", "supervision", "benchmark", "reference"):
+        half = json.dumps(SAID | {field: "\ud800"})
+        assert api.post(f"{API}/references", headers=headers, data=half).status_code == 400, field
+    hub.asked.clear()
     deep = b"[" * 100_000
     assert api.post(f"{API}/references", headers=headers, data=deep).status_code == 400
     assert hub.asked == []
