@@ -15,6 +15,7 @@ from core.editing import Revision, Snippet
 from core.errors import NotFound
 from core.records import Question
 from core.tables import RevisionRow
+from leaderboard.editing_steps import Step, steps_of
 from leaderboard.records import Board, Entry, Row
 from leaderboard.word_diff import Piece, word_diff
 from scorer.editing.attribution import attributed
@@ -27,7 +28,6 @@ from scorer.stored import revision_of
 from submissions.editing.labels import Verdict, edit_labels_for
 
 _BATCH = 500
-Steps = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Edited:
     before: tuple[Told, ...] = ()
     numbers: Numbers = Numbers(None, None, None, None, None)
     changed: bool = False
-    steps: Steps = ()
+    steps: tuple[Step, ...] = ()
     flags: Sequence[str] = field(default=())
 
 
@@ -126,7 +126,7 @@ def passage(
         revision = revisions.get(row.entry.submission)
         trace = traces.get(row.entry.submission, {})
         if revision is None:
-            edited.append(Edited(row.entry, None, steps=_steps(trace), flags=trace.get("flags", ())))
+            edited.append(Edited(row.entry, None, steps=steps_of(trace), flags=trace.get("flags", ())))
         else:
             edited.append(_edited(database, row, benchmark, revision, trace))
     return PassageView(benchmark.questions[position], tuple(edited))
@@ -142,7 +142,7 @@ def _edited(database: Database, row: Row, benchmark: Benchmark, revision: Revisi
     judged = not prepared.pairs or bool(judgments)
     return Edited(
         row.entry, revision, word_diff(question.text, revision.text), _told(item, item.after), _told(item, item.before),
-        _numbers(item, judged), revision.text.strip() != question.text.strip(), _steps(trace), trace.get("flags", ()),
+        _numbers(item, judged), revision.text.strip() != question.text.strip(), steps_of(trace), trace.get("flags", ()),
     )  # fmt: skip
 
 
@@ -171,11 +171,6 @@ def _form(row: Row) -> str:
     """The sentence form that the row's numbers were made with, from their signature."""
     parts = {part for cell in row.metrics.values() for part in cell.signature.split("|")}
     return next((form for form in FORMS if f"sent:{form}" in parts), PLAIN)
-
-
-def _steps(trace: Mapping[str, Any]) -> Steps:
-    steps = trace.get("steps", ())
-    return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else ()
 
 
 def _revisions(session: Session, submissions: Sequence[str], position: int) -> dict[str, Revision]:

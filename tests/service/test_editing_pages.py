@@ -1,0 +1,199 @@
+"""What the pages of the editing track are made of: board, drawing, comparison, correlations, passages and steps."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import numpy as np
+import orjson
+import pytest
+from sqlalchemy import select
+
+from core.database import Database
+from core.errors import NotFound
+from core.tables import RunRow, Submission
+from leaderboard.board import rows
+from leaderboard.editing_compare import differences, widest
+from leaderboard.editing_correlate import PAIRS, over_passages, over_systems
+from leaderboard.editing_examples import listed, passage
+from leaderboard.editing_plots import AUTO, AXES, HUMAN, LEVELS, contour, marks, trade_off
+from leaderboard.editing_traces import traces
+from leaderboard.history import assemble
+from leaderboard.pages.board_html import board_html
+from leaderboard.pages.render import render
+from leaderboard.ranking import read_many
+from leaderboard.records import Board, Row
+from leaderboard.view import View
+from scorer.statistics.harmonic import harmonic
+from scorer.statistics.resamples import ResampleStore
+from server.bootstrap import Services
+from server.demo import editing
+from server.worker import Worker
+from tests.small_benchmark import add_team
+from tests.small_editing import add_editing, send
+
+STORE = ResampleStore()
+HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
+
+
+@pytest.fixture
+def demo(services: Services) -> tuple[Services, Board]:
+    """The demo's editing benchmark, scored."""
+    editing.load(services)
+    Worker(services).run_until_idle()
+    with services.database.reading() as session:
+        return services, rows(session, editing.BENCHMARK)
+
+
+def row(board: Board, name: str) -> Row:
+    return next(each for each in board.rows if each.entry.system == name)
+
+
+def test_pages_of_the_demo(demo: tuple[Services, Board]) -> None:
+    """One walk over all pages, since loading takes its time."""
+    services, board = demo
+    _table(board)
+    _drawing(board)
+    _comparison(services.database, board)
+    _kinship(services.database, board)
+    _passages(services, board)
+
+
+def _table(board: Board) -> None:
+    assert [column.key for column in board.columns][:2] == ["f1_ap", "attr_ais"]
+    assert {column.title for column in board.columns} >= {"Attr auto", "F1 AP auto", "Attr auto before"}
+    html = board_html(board, View(benchmark=board.benchmark))
+    assert "Synthetic ratings" in html
+    assert "Oracle-editor" in html
+
+
+def _drawing(board: Board) -> None:
+    for key in (AUTO, HUMAN):
+        found = marks(board, AXES[key])
+        figure = trade_off(found, AXES[key], board.synthetic)
+        names = [trace["name"] for trace in figure["data"]]
+        assert sum(name.startswith("F1 AP ") for name in names) == len(LEVELS) == 9
+        drawn = [trace for trace in figure["data"] if trace["mode"] == "markers+text"]
+        assert sum(len(trace["x"]) for trace in drawn) == len(found)
+        assert len({trace["marker"]["symbol"] for trace in drawn}) == len(drawn)
+        assert all(trace["error_x"]["array"] and trace["error_y"]["array"] for trace in drawn)
+        assert ("synthetic" in figure["layout"]["xaxis"]["title"]["text"]) == (key == HUMAN)
+
+
+def _comparison(database: Database, board: Board) -> None:
+    one, two = row(board, "Oracle-editor"), row(board, "No-editing-BM25")
+    with database.reading() as session:
+        found = {each.column.key: each for each in differences(session, board, one, two, STORE)}
+        apart = widest(session, one, two, "attr_ais")
+    for each in found.values():
+        assert each.found.difference == pytest.approx(each.first - each.second)
+    assert found["f1_ap"].found.interval.low > 0
+    gaps = [abs(each.difference) for each in apart]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[0] > 0
+    html = render(
+        "editing_compare.html", board=board, first=one, second=two, differences=tuple(found.values()), extent=10.0,
+        apart=apart, total=len(apart), metric="Attr AIS", query="?a=1",
+        questions={each.position: type("Q", (), {"text": HOSTILE}) for each in apart},
+    )  # fmt: skip
+    assert "<script>" not in html
+
+
+def _kinship(database: Database, board: Board) -> None:
+    for pair in PAIRS.values():
+        with database.reading() as session:
+            level, passages = over_systems(session, board, pair, STORE), over_passages(session, board, pair)
+            ids = [each.entry.evaluation_id for each in board.rows]
+            human, automatic = (read_many(session, ids, key) for key in (pair.human, pair.automatic))
+        x, y = (np.concatenate([values[at] for at in ids]) for values in (automatic, human))
+        known = np.isfinite(x) & np.isfinite(y)
+        assert passages.pearson == pytest.approx(np.corrcoef(x[known], y[known])[0, 1])
+        assert passages.n == known.sum()
+        assert level.found.fit.pearson.systems == len(board.rows)
+
+
+def _passages(services: Services, board: Board) -> None:
+    benchmark = services.benchmarks.get(board.benchmark)
+    with services.database.reading() as session:
+        assert len(listed(session, board, benchmark)) == len(benchmark.questions)
+        dialogue = listed(session, board, benchmark, kind="context")
+        assert {benchmark.questions[each.position].type for each in dialogue} == {"dialogue"}
+        (nile,) = listed(session, board, benchmark, text="WHITE nile")
+        assert nile.changed >= 2
+    found = passage(services.database, board, benchmark, nile.position, {})
+    edited = {each.entry.system: each for each in found.edited}
+    oracle = edited["Oracle-editor"]
+    assert [piece.text for piece in oracle.pieces if piece.kind == "new"] == ["Khartoum", "Tana"]
+    assert all(told.p is not None and told.number and told.verdict for told in (*oracle.after, *oracle.before))
+    assert oracle.numbers.f1_ap_auto == pytest.approx(harmonic(oracle.numbers.attr_auto, oracle.numbers.pres_lev))
+    with services.database.reading() as session:
+        values = read_many(session, [oracle.entry.evaluation_id], "attr_auto")[oracle.entry.evaluation_id]
+    assert oracle.numbers.attr_auto == pytest.approx(values[nile.position])
+    assert not edited["No-editing-BM25"].changed
+    html = render("editing_passage.html", board=board, found=found, query="?passage=1")
+    assert "<del>" in html
+    assert "[inserted: </span>Khartoum" in html  # not by colour alone
+    with pytest.raises(NotFound):
+        passage(services.database, board, benchmark, 999, {})
+
+
+def test_every_point_of_a_contour_has_its_harmonic_mean() -> None:
+    for level in LEVELS:
+        line = contour(level / 100)
+        for x, y in zip(line["x"], line["y"], strict=True):
+            assert harmonic(x, y) == pytest.approx(level, abs=0.01)
+            assert 0 <= y <= 100.001
+
+
+def test_steps_are_read_from_a_run_and_hostile_ones_stay_text(services: Services, tmp_path) -> None:
+    add_editing(services, tmp_path / "editing")
+    team = add_team(services)
+    submission = send(services, team, publish=True, system="Runner")
+    send(services, team, [{"id": "p0", "revised": HOSTILE, "report": [
+        {"text": HOSTILE, "source": "javascript:alert(1)", "query": HOSTILE},
+        {"text": "a", "source": "https://example.org/?a=\"><b>"}]}], publish=True, system=HOSTILE)  # fmt: skip
+    Worker(services).run_until_idle()
+    steps = [
+        {"step": "questions", "round": 1, "queries": [HOSTILE], "prompt": HOSTILE, "raw": HOSTILE, "template": "q@1"},
+        {"step": "edit", "query": "q", "before": "a b", "revised": f"a {HOSTILE}", "after": "a b",
+         "decision": "rejected", "reason": "99 characters changed", "evidence": {"text": HOSTILE, "score": 0.5}},
+        "not a step", {"step": ["odd"], "queries": 3, "evidence": [None, 5]},
+    ]  # fmt: skip
+    lines = [
+        {"system": "s"},
+        *({"position": at, "text": "", "trace": {"steps": steps if at == 0 else []}} for at in (0, 1)),
+    ]
+    data = gzip.compress(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    with services.database.transaction() as session:
+        details = {"outputs": services.blobs.put(io.BytesIO(data))}
+        session.add(RunRow(id="r", team_id=team, benchmark_id="edit", system="s", plan={}, details=details,
+                           submission_id=submission.id))  # fmt: skip
+    with services.database.reading() as session:
+        board = rows(session, "edit")
+        ids = list(session.scalars(select(Submission.id)))
+        told = traces(session, services.blobs, ids, 0)
+        assert traces(session, services.blobs, ids, 7) == {}
+    assert list(told) == [submission.id]
+    found = passage(services.database, board, services.benchmarks.get("edit"), 0, told)
+    made = next(each for each in found.edited if each.entry.system == "Runner").steps
+    assert [(each.title, each.outcome, each.tone) for each in made[:2]] == [
+        ("Questions asked of the text, round 1", "", ""), ("Edit", "rejected", "bad"),
+    ]  # fmt: skip
+    assert [piece.kind for piece in made[1].diff][:2] == ["same", "gone"]
+    html = render("editing_passage.html", board=board, found=found, query="?q=" + HOSTILE)
+    for tag in ("<script", "<img", 'href="javascript', "<b>"):
+        assert tag not in html
+    assert "99 characters changed" in html
+
+
+def test_an_empty_board_says_so(services: Services, tmp_path) -> None:
+    benchmark = add_editing(services, tmp_path / "editing")
+    with services.database.reading() as session:
+        board = assemble(session, "edit", [])
+        level = over_systems(session, board, PAIRS["attribution"], STORE)
+        assert over_passages(session, board, PAIRS["attribution"]).pearson is None
+    assert marks(board, AXES[AUTO]) == ()
+    assert level.reason
+    found = passage(services.database, board, benchmark, 0, {})
+    assert "No system is published" in render("editing_passage.html", board=board, found=found, query="")
