@@ -24,7 +24,7 @@ LARGE = jsonl(GOOD) + b"\n" * (1_100_000)
 
 def test_the_file_as_it_was_sent(client: FlaskClient, services: Services) -> None:
     headers = bearer(services)
-    at = submit(client, headers, file=(io.BytesIO(jsonl(GOOD)), 'ev"il\u202e\u00e4\u6587.jsonl'))
+    at = submit(client, headers, file=(io.BytesIO(jsonl(GOOD)), "evil\u202e\u00e4\u6587.jsonl"))
     got = client.get(f"{API}/submissions/{at}/file", headers=headers)
     assert (got.status_code, got.data) == (200, jsonl(GOOD))
     assert got.headers["Content-Disposition"].startswith("attachment")
