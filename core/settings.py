@@ -110,6 +110,11 @@ class Settings:
         return Path(self.data_dir).expanduser().absolute()
 
     @property
+    def max_file_bytes(self) -> int:
+        """The largest accepted file."""
+        return self.max_file_mb * 2**20
+
+    @property
     def resolved_database_url(self) -> str:
         """The database's URL with the default filled in."""
         return self.database_url or f"sqlite:///{self.data_path / 'aqa.sqlite'}"

@@ -40,7 +40,7 @@ class Whole:
 def begin(services: Services, team_id: int, name: str, size: int) -> Upload:
     """Announce a file. Raises `TooLarge`, and `Conflict` where too much is on its way already."""
     settings = services.settings
-    most = settings.max_file_mb * 2**20
+    most = settings.max_file_bytes
     if size > most:
         raise TooLarge(f"The file is larger than {settings.max_file_mb} MiB.", "Send it compressed with gzip.")
     _drop_old(services)

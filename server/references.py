@@ -6,7 +6,6 @@ import time
 
 from core.errors import Forbidden, NotFound
 from core.settings import Settings
-from submissions.formats import Limits
 from submissions.sources.fetch import Fetched, fetch
 from submissions.sources.hub import Hub
 
@@ -21,7 +20,7 @@ def fetched(settings: Settings, reference: str) -> Fetched:
     """
     hub = Hub(settings.hub_endpoint, pause=briefly)
     try:
-        return fetch(hub, reference.strip(), Limits.from_settings(settings).file_bytes)
+        return fetch(hub, reference.strip(), settings.max_file_bytes)
     except NotFound as error:
         raise NotFound(error.message, f"{error.hint} {_HINT}") from error
     except Forbidden as error:

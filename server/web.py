@@ -106,7 +106,7 @@ def _admit() -> None:
 
 def upload_limit(services: Services) -> int:
     """Bytes that a request may hold: the largest file and room for its form."""
-    return services.settings.max_file_mb * 2**20 + 2**20
+    return services.settings.max_file_bytes + 2**20
 
 
 def _ends_with_input(inner: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:

@@ -88,7 +88,7 @@ def _left_to_the_service(file: str) -> bool:
 def _at_hand(file: str) -> Iterator[tuple[Path, str]]:
     """The file's path, and the pinned reference where it had to be fetched from the Hub."""
     from server.cli.wiring import settings
-    from submissions.formats import Limits, open_file
+    from submissions.formats import open_file
     from submissions.sources.fetch import fetch
     from submissions.sources.hub import Hub
     from submissions.sources.reference import SCHEME
@@ -99,7 +99,7 @@ def _at_hand(file: str) -> Iterator[tuple[Path, str]]:
         return
     chosen = settings()
     hub = Hub(chosen.hub_endpoint, chosen.hub_token)
-    fetched = fetch(hub, file, Limits.from_settings(chosen).file_bytes)
+    fetched = fetch(hub, file, chosen.max_file_bytes)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / fetched.name
         path.write_bytes(fetched.data)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from core.errors import InvalidInput
 from server.bootstrap import Services
-from submissions.formats import Limits
 from submissions.sources.hub import Hub
 from submissions.sources.inbox import Inbox
 
@@ -19,5 +18,6 @@ def inbox(services: Services) -> Inbox:
     settings = services.settings
     if not settings.inbox_repo:
         raise InvalidInput("There is no inbox.", "Set AQA_INBOX_REPO to a dataset repository, like owner/inbox.")
-    limit = Limits.from_settings(settings).file_bytes
-    return Inbox(services.intake, hub(services), settings.inbox_repo, limit, comments=bool(settings.hub_token))
+    return Inbox(
+        services.intake, hub(services), settings.inbox_repo, settings.max_file_bytes, comments=bool(settings.hub_token)
+    )

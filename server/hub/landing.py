@@ -66,7 +66,7 @@ class Limits:
 
 def limits(settings: Settings) -> Limits:
     """The limits of uploads under the settings; a body has room for a whole file in base64 and then some."""
-    file = settings.max_file_mb * 2**20
+    file = settings.max_file_bytes
     inline = min(file, settings.hub_inline_mb * 2**20)
     return Limits(file, inline, 3 * inline + 16 * 2**20, Room(settings.hub_files, settings.hub_repo_mb * 2**20))
 

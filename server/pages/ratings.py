@@ -39,7 +39,7 @@ def send() -> tuple[str, int] | str | Redirect:
         file = request.files.get("file")
         if file is None or not file.filename:
             raise InvalidInput("No file was chosen.", "Choose a file of ratings; to apply it, the one you looked at.")
-        data = file.stream.read(services().settings.max_file_mb * 2**20 + 1)
+        data = file.stream.read(services().settings.max_file_bytes + 1)
         chosen: dict[str, Any] = {
             "synthetic": "synthetic" in request.form, "skip_unknown": "skip_unknown" in request.form,
         }  # fmt: skip

@@ -23,7 +23,7 @@ class Limits:
     def from_settings(cls, settings: Settings) -> Limits:
         """The limits that the service's settings name."""
         return cls(
-            file_bytes=settings.max_file_mb * MIB,
+            file_bytes=settings.max_file_bytes,
             unpacked_bytes=settings.max_unpacked_mb * MIB,
             ratio=settings.max_compression_ratio,
             rows=settings.max_rows,
