@@ -73,6 +73,7 @@ def parts_for(
         indexes=IndexStore(services.settings.data_path / "indexes"),
         exemplars=_exemplars(services, benchmark, exemplars),
         seed=seed,
+        track=benchmark.track,
         llm_source=decoding.llm,
         reader_source=decoding.reader,
         answers_source=lambda where: _stored(services, where),

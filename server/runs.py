@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 import secrets
 import time
 from collections.abc import Mapping
-from functools import partial
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from core.audit import record
 from core.benchmark import Benchmark
-from core.blob_keeping import ensure, from_bytes
 from core.benchmark_files import read_exemplars
+from core.blob_keeping import ensure, from_bytes
 from core.errors import Conflict, InvalidInput, NotFound
 from core.hub_access import hub_access, reaching_hub
 from core.queue import MODEL, Claim
@@ -26,6 +25,7 @@ from core.tables import Job, RunRow, Submission
 from core.tables.base import utc_now
 from server import auth
 from server.bootstrap import Services
+from server.run_entries import counted, entry_file
 from server.run_parts import Decoding, blobs_of, parts_for, provenance, with_answers_kept
 from submissions.intake import SystemCard
 from submissions.sources import model
@@ -89,6 +89,7 @@ def start(
     Raises `NotFound` for an unknown system or benchmark, `InvalidInput` for a component that must be handed in.
     """
     config, benchmark = plan.config(system), services.benchmarks.get(benchmark_id)
+    catalog.check_track(config, benchmark.track)
     if lacking := config.lacks():
         hint = " ".join(f"--set {name}=… ({what})" for name, what in lacking.items())
         raise InvalidInput(f"{config.name} needs its {', '.join(lacking)} handed in.", hint)
@@ -153,7 +154,7 @@ def _execute(services: Services, claim: Claim, row: RunRow, plan: RunPlan) -> No
     begun = time.monotonic()
 
     def progress(run: runner.Run, total: int) -> None:
-        tell(len(run.predictions) / total, _stage(run, total, time.monotonic() - begun))
+        tell(len(run.outputs) / total, _stage(benchmark, run, total, time.monotonic() - begun))
 
     folder = services.settings.data_path / "runs" / row.id
     result = runner.run(system, questions, folder, runner.Budget(plan.seconds, plan.tokens), progress)
@@ -220,7 +221,7 @@ def _enter(
     reason = None if state == "done" else f"The run ended {result.ended}; what it had answered was entered."
 
     def finish(session: Session, submission_id: str | None, reason: str | None) -> None:
-        values = {"state": state, "stage": state, "progress": len(result.predictions) / max(1, _asked(plan, benchmark))}
+        values = {"state": state, "stage": state, "progress": len(result.outputs) / max(1, _asked(plan, benchmark))}
         kept = services.settings.data_path / "runs" / row.id / runner.OUTPUTS
         ensure(session, services.blobs, told["outputs"], partial(kept.open, "rb"))
         values |= {"details": told, "submission_id": submission_id, "reason": reason, "finished_at": utc_now()}
@@ -231,13 +232,13 @@ def _enter(
         finish(session, submission.id, reason)
 
     intake = services.intake.unlimited() if reference else services.intake
-    if not result.predictions:
+    if not result.outputs:
         with services.database.transaction() as session:
             finish(session, None, f"The run ended {result.ended} before it had answered anything.")
         return
     try:
         intake.accept(
-            row.team_id, benchmark.id, card, io.BytesIO(predictions_file(benchmark, result)), f"{row.id}.jsonl",
+            row.team_id, benchmark.id, card, io.BytesIO(entry_file(benchmark, result)), f"{row.id}.jsonl",
             publish=plan.publish, reference=reference, finish=accepted,
         )  # fmt: skip
     except Conflict as error:
@@ -252,23 +253,14 @@ def _card(plan: RunPlan, config: SystemConfig) -> SystemCard:
     return SystemCard(name, config.architecture, config.supervision, described, (), config.uses_autoais)
 
 
-def predictions_file(benchmark: Benchmark, result: runner.Run) -> bytes:
-    """A run's predictions as the JSONL that anybody would send."""
-    rows = (
-        {"question": benchmark.questions[position].text, "answer": answer, "attribution": passage_id or ""}
-        for position, answer, passage_id in sorted(result.predictions, key=lambda prediction: prediction[0])
-    )
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "surrogatepass")
-
-
 def _asked(plan: RunPlan, benchmark: Benchmark) -> int:
     return len(benchmark.questions[: plan.limit])
 
 
-def _stage(run: runner.Run, total: int, seconds: float) -> str:
-    fresh, left = len(run.predictions) - run.resumed, total - len(run.predictions)
+def _stage(benchmark: Benchmark, run: runner.Run, total: int, seconds: float) -> str:
+    fresh, left = len(run.outputs) - run.resumed, total - len(run.outputs)
     about = f", about {_duration(left * seconds / fresh)} left" if fresh and left else ""
-    return f"answering: {len(run.predictions):,} of {total:,} questions{about}"
+    return f"{counted(benchmark, run, total)}{about}"
 
 
 def _duration(seconds: float) -> str:

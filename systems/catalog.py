@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from core.errors import InvalidInput, NotFound
+from core.tracks import EDITING
 from systems.config import TOLD, SystemConfig, from_mapping
 from systems.llm import parse as parse_llm
 
@@ -24,9 +25,13 @@ BUILDERS: dict[str, str] = {
     "retrieve-then-read": "systems.architectures.retrieve_then_read:build",
     "post-hoc-retrieval": "systems.architectures.post_hoc:build",
     "llm-as-retriever": "systems.architectures.llm_as_retriever:build",
+    "research-and-revise": "systems.rarr.build:build",
 }
 """Architecture → `module:function` from a configuration and parts to a system. The module's `reads` says which
 components of a configuration make a difference to it."""
+
+EDITING_TOO = frozenset({"research-and-revise"})
+"""Architectures that also work on benchmarks of the editing track."""
 
 
 @cache
@@ -127,6 +132,15 @@ def make(config: SystemConfig, parts: Parts) -> System:
     module, _, function = BUILDERS[config.architecture].partition(":")
     system: System = getattr(import_module(module), function)(config, parts)
     return system
+
+
+def check_track(config: SystemConfig, track: str) -> None:
+    """Raises `InvalidInput` for a system that cannot work on benchmarks of that track."""
+    if track == EDITING and config.architecture not in EDITING_TOO:
+        able = [name for name, each in catalog().items() if each.architecture in EDITING_TOO]
+        raise InvalidInput(
+            f"{config.name} answers questions; this benchmark has passages to revise.", f"Take {', '.join(able)}."
+        )
 
 
 def not_yet_run(entered: Collection[str]) -> list[SystemConfig]:

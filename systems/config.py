@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from core.architectures import ARCHITECTURES
+from core.editing import LARGEST_REPORT
 from core.errors import InvalidInput
 from core.text import hash_key
 from systems.readers import REGISTRY as READERS
@@ -19,6 +20,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "query": ("question", "question+answer"),
     "reader": tuple(READERS),
     "exemplars": ("NQ-64", "NQ-full", "own"),
+    "editor": ("rarr", "efec", "lamda", "none"),
+    "relevance": ("shared-words", "dense", "cross-encoder"),
 }
 """Component → the values that it takes, where those are few."""
 TOLD = frozenset({"T", "attribution", "query", "retriever", "answerer", "P", "A"})
@@ -27,6 +30,7 @@ reader was trained, `attribution` is in words."""
 _CHOOSING = frozenset({"k", "P", "A", "reader", "reranker"})
 """Components after whose change the sentence in `attribution` need not be true."""
 _PASSAGES = frozenset({"k", "P", "A"})
+_ZERO_COUNTS = frozenset({"k1", "b", "temperature", "largest_share"})
 ABOUT = frozenset(
     {"name", "title", "architecture", "supervision", "uses_autoais", "source", "notes", "stated", "inferred"}
 )
@@ -73,6 +77,28 @@ class SystemConfig:
     A: int = 0
     attribution: str = ""
     """In words: how the passage is chosen."""
+    editor: str = ""
+    """Of research-and-revise: `rarr`, `efec`, `lamda`, or `none` for evidence without editing."""
+    corrector: str = ""
+    """For `efec`: a T5 checkpoint, `owner/name@revision` or a folder."""
+    search: str = ""
+    """In place of the corpus: a search service, `http://HOST/search?q={query}&format=json`."""
+    relevance: str = ""
+    """How evidence is scored: `shared-words`, `dense` (by `encoder`) or `cross-encoder` (by `reranker`)."""
+    rounds: int = 0
+    """Of question generation."""
+    temperature: float | None = None
+    """With which questions are drawn."""
+    J: int = 0
+    """Pieces of evidence for each question."""
+    M: int = 0
+    """Snippets in a report, at most."""
+    window: int = 0
+    """Sentences in a piece of evidence."""
+    largest_edit: int = 0
+    """Characters that one edit may change."""
+    largest_share: float | None = None
+    """The share of the original's length that one edit may change."""
 
     @property
     def digest(self) -> str:
@@ -118,8 +144,8 @@ class SystemConfig:
 
 
 def _is_set(name: str, value: Any) -> bool:
-    """False for what a field holds where nothing was chosen; 0 is a choice of k1 and b."""
-    return value is not None if name in ("k1", "b") else value not in ("", 0, None)
+    """False for what a field holds where nothing was chosen; 0 is a choice of k1, b and the like."""
+    return value is not None if name in _ZERO_COUNTS else value not in ("", 0, None)
 
 
 def from_mapping(entry: object, where: str) -> SystemConfig:
@@ -149,7 +175,7 @@ def _check_kind(where: str, name: str, value: object, kind: type[Any]) -> None:
     elif name == "stated":
         right = isinstance(value, list) and all(isinstance(each, str) for each in value)
         wanted = "a list of components"
-    elif name in ("k1", "b"):
+    elif name in _ZERO_COUNTS:
         right, wanted = type(value) in (int, float), "a number"
     else:
         kind = str if kind is type(MISSING) else kind
@@ -176,6 +202,7 @@ def _check(config: SystemConfig) -> None:
         )
     if not 0 <= (config.k1 or 0) < math.inf or not 0 <= (config.b or 0) <= 1:
         raise InvalidInput(f"k1 = {config.k1}, b = {config.b} are no BM25.", "k1 is 0 or more, b from 0 to 1.")
+    _check_revising(config)
     if config.architecture == "retrieve-then-read" and config.query not in ("", "question"):
         raise InvalidInput("Retrieve-then-read searches before there is an answer.", "Set query to question.")
     if config.uses_autoais != (config.reranker == "judge"):
@@ -186,6 +213,16 @@ def _check(config: SystemConfig) -> None:
             f"marks {sorted(marks)} are not the components {sorted(config.components())}.",
             "Each component stands once, under stated or inferred.",
         )
+
+
+def _check_revising(config: SystemConfig) -> None:
+    if min(config.rounds, config.J, config.M, config.window, config.largest_edit) < 0 or config.M > LARGEST_REPORT:
+        raise InvalidInput(
+            f"rounds, J, M, window and largest_edit are 1 or more, and M is at most {LARGEST_REPORT}.",
+            "An entry of the editing track shows no more snippets than that.",
+        )
+    if not 0 <= (config.temperature or 0) < math.inf or not 0 <= (config.largest_share or 0) < math.inf:
+        raise InvalidInput("temperature and largest_share are numbers of 0 or more.", "Set them to such.")
 
 
 def _parse(name: str, text: str, kind: type[Any]) -> Any:

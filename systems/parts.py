@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from core.corpus import Corpus
 from core.errors import InvalidInput, Unavailable
 from core.ports import Judge
+from core.tracks import QA
 from systems.config import SystemConfig
 from systems.prompts import load as load_prompt
 from systems.retrieval.store import IndexStore, Progress, silent
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from systems.prompts import Exemplar
     from systems.records import LLM, Answerer, Reader, Reranker, Retriever
     from systems.retrieval.bm25 import Bm25
+    from systems.retrieval.encoder import Encoder
     from systems.retrieval.pages import Pages
 
 _ADDRESS_HITS = 10
@@ -63,7 +65,10 @@ class Parts:
     reader_source: Callable[[str, str, int], Reader] = load_reader
     answers_source: Callable[[str], bytes] = read_file
     progress: Progress = silent
+    track: str = QA
+    """What the benchmark asks for."""
     _judge: Judge | None = field(default=None, repr=False)
+    _llms: dict[str, LLM] = field(default_factory=dict, repr=False)
 
     def bm25(self, config: SystemConfig) -> Bm25:
         """BM25 over the corpus with the configuration's k1 and b."""
@@ -82,10 +87,26 @@ class Parts:
         with _extra("worker"):
             return open_dense(self.indexes, self.corpus, _given(config, "encoder"), progress=self.progress)
 
+    def encoder(self, config: SystemConfig) -> Encoder:
+        """The configured encoder."""
+        from systems.retrieval.encoder import load_encoder
+
+        with _extra("worker"):
+            return load_encoder(_given(config, "encoder"))
+
+    def llm(self, config: SystemConfig, field: str = "model") -> LLM:
+        """The language model that a component names, loaded once."""
+        spec = _given(config, field)
+        if spec not in self._llms:
+            self._llms[spec] = self.llm_source(spec, self.seed)
+        return self._llms[spec]
+
     def reranker(self, config: SystemConfig) -> Reranker | None:
         """The configured cross-encoder, if any."""
-        if config.reranker in ("", "judge"):
-            return None
+        return None if config.reranker in ("", "judge") else self.cross_encoder(config)
+
+    def cross_encoder(self, config: SystemConfig) -> Reranker:
+        """The configured cross-encoder, which has to be there."""
         from systems.retrieval.rerank import load_cross_encoder
 
         with _extra("worker"):
@@ -111,8 +132,7 @@ class Parts:
         kind, _, where = _given(config, "answerer").partition(":")
         if kind == "answers":
             return FromFile(where.partition("@")[0], self.answers_source(where))
-        model = self.llm_source(_given(config, "model"), self.seed)
-        return FewShot(model, self.chooser(config), config.max_new_tokens)
+        return FewShot(self.llm(config), self.chooser(config), config.max_new_tokens)
 
     def url_answerer(self, config: SystemConfig) -> Answerer:
         """A few-shot answerer that also writes a page's address."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from core.editing import Revision
 from core.records import Passage, Question
 
 
@@ -57,6 +58,29 @@ class Output:
     passage_id: str | None
     trace: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As it is kept: the answer and its passage."""
+        return {"answer": self.answer, "passage_id": self.passage_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """An editing system's word on one passage; `trace` as an `Output`'s."""
+
+    revision: Revision
+    trace: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def position(self) -> int:
+        """The passage's."""
+        return self.revision.position
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As it is kept: the revised text and the report."""
+        return {"text": self.revision.text, "report": [asdict(each) for each in self.revision.report]}
+
 
 class Retriever(Protocol):
     """Finds passages of one corpus."""
@@ -107,6 +131,10 @@ class LLM(Protocol):
         """One completion per prompt, in their order; text ends before the first of `stop`."""
         ...
 
+    def drawing(self, temperature: float, seed: int) -> LLM:
+        """The same model, whose tokens are drawn with that temperature and seed; 0 takes the likeliest."""
+        ...
+
 
 class Reader(Protocol):
     """Answers a question from passages."""
@@ -154,6 +182,6 @@ class System(Protocol):
         """Its configuration and its parts' signatures."""
         ...
 
-    def answer(self, questions: Sequence[Question]) -> Iterator[Output]:
+    def answer(self, questions: Sequence[Question]) -> Iterator[Output | Revised]:
         """Outputs in the order of `questions`, each given out as soon as its batch is done."""
         ...

@@ -32,9 +32,10 @@ class Budget:
 
 @dataclass
 class Run:
-    """What a run has come to. `predictions` are (position, answer, passage id); `flags` counts remarks in traces."""
+    """What a run has come to. `outputs` are those of systems as they are kept, without their traces: `position` and
+    `answer` and `passage_id`, or `text` and `report`; `flags` counts remarks in traces."""
 
-    predictions: list[tuple[int, str, str | None]] = field(default_factory=list)
+    outputs: list[dict[str, Any]] = field(default_factory=list)
     ended: str = COMPLETE
     seconds: float = 0.0
     prompt_tokens: int = 0
@@ -44,17 +45,22 @@ class Run:
     resumed: int = 0
     """How many outputs an earlier attempt had left."""
 
+    @property
+    def predictions(self) -> list[tuple[int, str, str | None]]:
+        """Of answers to questions: (position, answer, passage id)."""
+        return [(each["position"], each["answer"], each["passage_id"]) for each in self.outputs]
+
     def summary(self) -> dict[str, Any]:
-        """The figures as JSON."""
+        """The figures as JSON; an answer is attributed that has a passage, a revised text that has a report."""
         return {
-            "ended": self.ended, "answered": len(self.predictions), "resumed": self.resumed,
-            "attributed": sum(passage is not None for _, _, passage in self.predictions),
+            "ended": self.ended, "answered": len(self.outputs), "resumed": self.resumed,
+            "attributed": sum(bool(each.get("report") or each.get("passage_id") is not None) for each in self.outputs),
             "seconds": round(self.seconds, 3), "prompt_tokens": self.prompt_tokens, "new_tokens": self.new_tokens,
             "cost": self.cost, "flags": dict(self.flags.most_common()),
         }  # fmt: skip
 
     def _take(self, line: dict[str, Any]) -> None:
-        self.predictions.append((line["position"], line["answer"], line["passage_id"]))
+        self.outputs.append({name: value for name, value in line.items() if name not in ("elapsed", "trace")})
         self.seconds = line["elapsed"]
         usage = line["trace"].get("usage", {})
         self.prompt_tokens += usage.get("prompt_tokens", 0)
@@ -104,13 +110,13 @@ def _run(
     state = Run()
     for line in _kept(path, header):
         state._take(line)
-    state.resumed = len(state.predictions)
+    state.resumed = len(state.outputs)
     progress(state, len(questions))
     ended = None if state.resumed == len(questions) else state._spent(budget)
     if state.resumed < len(questions) and ended is None:
         with path.open("ab") as file:
             ended = _go_on(system, questions, state, file, budget, lambda: progress(state, len(questions)))
-    state.ended = COMPLETE if len(state.predictions) == len(questions) else ended or COMPLETE
+    state.ended = COMPLETE if len(state.outputs) == len(questions) else ended or COMPLETE
     return state
 
 
@@ -131,13 +137,13 @@ def _go_on(
     start = state.resumed - state.resumed % system.batch
     for output in itertools.islice(system.answer(questions[start:]), state.resumed - start, None):
         line = {
-            "position": output.position, "answer": output.answer, "passage_id": output.passage_id,
+            "position": output.position, **output.fields,
             "elapsed": before + time.monotonic() - begun, "trace": output.trace,
         }  # fmt: skip
         _append(file, line)
         state._take(line)
         progress()
-        if len(state.predictions) % system.batch == 0 and (ended := state._spent(budget)):
+        if len(state.outputs) % system.batch == 0 and (ended := state._spent(budget)):
             return ended
     os.fsync(file.fileno())
     return None
@@ -181,4 +187,5 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _digest(questions: Sequence[Question]) -> str:
-    return hash_key(*(part for question in questions for part in (str(question.position), question.text))).hex()
+    parts = ((str(each.position), each.text, *each.context) for each in questions)
+    return hash_key(*(part for some in parts for part in some)).hex()

@@ -22,6 +22,10 @@ class ScriptedLLM:
     def signature(self) -> str:
         return "scripted"
 
+    def drawing(self, temperature: float, seed: int) -> ScriptedLLM:
+        """Itself: a script draws nothing."""
+        return self
+
     def generate(self, prompts: Sequence[str], *, max_new_tokens: int, stop: Sequence[str] = ()) -> list[Completion]:
         self.seen += prompts
         told = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInput, Unavailable
@@ -57,6 +57,10 @@ class OpenAIModel:
         form = "chat" if self.chat else "text"
         what = self.identity or f"openai:{self.name}@{self.client.base_url}"
         return f"{what}|form={form}|temperature={self.temperature:g}|seed={self.seed}"
+
+    def drawing(self, temperature: float, seed: int) -> OpenAIModel:
+        """The same model with another temperature and seed."""
+        return replace(self, temperature=temperature, seed=seed)
 
     def generate(self, prompts: Sequence[str], *, max_new_tokens: int, stop: Sequence[str] = ()) -> list[Completion]:
         """One completion per prompt, in their order; `concurrency` calls are under way at a time.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInput, Unavailable
-from core.text import hash_key
 from systems.checkpoints import fetch, loading
+from systems.llm import shared_prefix
+from systems.llm.drawing import drawing_of
 from systems.llm.stopping import cut, storable
 from systems.records import Completion
 
@@ -24,8 +25,9 @@ INSTALL = "pip install '.[worker]'"
 class TransformersModel:
     """One loaded model. `batch` prompts of like length are completed together.
 
-    With `temperature` 0 the likeliest token is taken; else tokens are drawn, seeded anew for each batch by `seed` and
-    its prompts. Padding moves probabilities by rounding, so a near-tie may fall otherwise in another batch.
+    With `temperature` 0 the likeliest token is taken; else tokens are drawn, for each prompt by `seed` and the prompt
+    alone. What a batch's prompts begin with alike is read once. Padding and that move probabilities by rounding, so a
+    near-tie may fall otherwise in another batch.
     """
 
     name: str
@@ -42,8 +44,12 @@ class TransformersModel:
         from transformers import __version__
 
         number = str(self.model.dtype).removeprefix("torch.")
-        decoding = f"temperature={self.temperature:g}|seed={self.seed}|batch={self.batch}"
+        decoding = f"temperature={self.temperature:g}|seed={self.seed}|batch={self.batch}|prefix=shared"
         return f"transformers:{self.identity}|dtype={number}|transformers:{__version__}|{decoding}"
+
+    def drawing(self, temperature: float, seed: int) -> TransformersModel:
+        """The same model with another temperature and seed."""
+        return replace(self, temperature=temperature, seed=seed)
 
     def generate(self, prompts: Sequence[str], *, max_new_tokens: int, stop: Sequence[str] = ()) -> list[Completion]:
         """One completion per prompt, in their order. Raises `InvalidInput` for a prompt that the window cannot hold."""
@@ -74,26 +80,24 @@ class TransformersModel:
         """The tokens that each prompt is followed by, up to its end token, stop string or limit."""
         import torch
 
-        length = max(len(each) for each in ids)
-        pad = self.tokenizer.pad_token_id
-        batch = torch.full((len(ids), length), pad)
-        mask = torch.zeros_like(batch)
-        for row, each in enumerate(ids):
-            batch[row, length - len(each) :] = torch.tensor(each)
-            mask[row, length - len(each) :] = 1
-        stopping: dict[str, Any] = {"stop_strings": list(stop), "tokenizer": self.tokenizer} if stop else {}
+        pad, seq2seq = self.tokenizer.pad_token_id, self.model.config.is_encoder_decoder
+        prefix = 0 if seq2seq else shared_prefix.shared(ids)
+        batch, mask = shared_prefix.padded(ids, pad, prefix)
+        options: dict[str, Any] = {"stop_strings": list(stop), "tokenizer": self.tokenizer} if stop else {}
         if self.temperature > 0:
-            torch.manual_seed(self.seed ^ int.from_bytes(hash_key(*map(str, ids), size=4)))
-            stopping |= {"do_sample": True, "temperature": self.temperature, "top_k": 0, "top_p": 1.0}
+            options["logits_processor"] = [drawing_of(ids, self.temperature, self.seed)]
         with torch.inference_mode():
+            if prefix:
+                options["cache"] = shared_prefix.read(self.model, ids[0][:prefix], len(ids))
             written: Tensor = self.model.generate(
                 input_ids=batch.to(self.model.device),
                 attention_mask=mask.to(self.model.device),
                 max_new_tokens=max_new_tokens,
                 pad_token_id=pad,
-                **stopping,
+                do_sample=False,
+                **options,
             )
-        rows: list[list[int]] = written[:, 1 if self.model.config.is_encoder_decoder else length :].tolist()
+        rows: list[list[int]] = written[:, 1 if seq2seq else batch.shape[1] :].tolist()
         return rows
 
     def _completion(self, prompt_tokens: int, tokens: list[int], stop: Sequence[str]) -> Completion:

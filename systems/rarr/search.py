@@ -1,0 +1,104 @@
+"""Where evidence is looked for: the benchmark's corpus by any retriever, or a search service by HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
+
+from core.errors import InvalidInput, Unavailable
+from systems.llm.stopping import storable
+from systems.rarr.records import Document
+
+if TYPE_CHECKING:
+    import httpx
+
+    from systems.records import Retriever
+
+_TIMEOUT, _TRIES, _AT_ONCE = 30.0, 3, 4
+
+
+class Search(Protocol):
+    """Anything that finds documents."""
+
+    @property
+    def signature(self) -> str:
+        """Everything its results depend on."""
+        ...
+
+    def search(self, queries: Sequence[str]) -> list[list[Document]]:
+        """For each query its documents, best first; none is an empty list."""
+        ...
+
+
+@dataclass(frozen=True)
+class CorpusSearch:
+    """The first `k` passages of a corpus."""
+
+    retriever: Retriever
+    k: int
+
+    @property
+    def signature(self) -> str:
+        """The retriever's, and how many."""
+        return f"{self.retriever.signature}|k={self.k}"
+
+    def search(self, queries: Sequence[str]) -> list[list[Document]]:
+        """The passages, with their corpus ids as sources."""
+        hits = self.retriever.search(list(queries), self.k)
+        return [[Document(h.passage.id, h.passage.title, h.passage.text) for h in each] for each in hits]
+
+
+@dataclass(frozen=True)
+class HttpSearch:
+    """A search service that answers `GET ADDRESS` with `{"results": [{"url", "title", "content"}]}`, as SearXNG does.
+
+    `{query}` in the address stands for the query. Results differ from day to day: a run keeps what it was given.
+    """
+
+    address: str
+    k: int
+    client: httpx.Client
+
+    @property
+    def signature(self) -> str:
+        """The address, and how many results are read."""
+        return f"search:{self.address}|k={self.k}"
+
+    def search(self, queries: Sequence[str]) -> list[list[Document]]:
+        """The first results of each query. Raises `Unavailable` where the service fails three times."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(pool.map(self._one, queries))
+
+    def _one(self, query: str) -> list[Document]:
+        import httpx
+
+        problem = ""
+        for _ in range(_TRIES):
+            try:
+                answer = self.client.get(self.address.replace("{query}", quote(query, safe="", errors="replace")))
+                answer.raise_for_status()
+                return [_document(each) for each in answer.json()["results"][: self.k]]
+            except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
+                problem = f"{type(error).__name__}: {error}"
+        raise Unavailable(
+            f"The search service gave no results: {problem}", 'It should answer {"results": [{"url", "content"}]}.'
+        )
+
+
+def open_http_search(address: str, k: int) -> HttpSearch:
+    """The search service at an address. Raises `InvalidInput` for one without `{query}`."""
+    import httpx
+
+    if "{query}" not in address or not address.startswith(("http://", "https://")):
+        raise InvalidInput(
+            f"{address!r} is no search address.", "Write http://HOST/search?q={query}&format=json, or leave it out."
+        )
+    return HttpSearch(address, k, httpx.Client(timeout=_TIMEOUT, follow_redirects=True))
+
+
+def _document(result: dict[str, Any]) -> Document:
+    parts = (result["url"], result.get("title") or "", result.get("content") or "")
+    return Document(*(storable(str(part)) for part in parts))
