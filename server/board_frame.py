@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from anyio import to_thread
@@ -12,6 +13,9 @@ from werkzeug.test import EnvironBuilder
 from core.errors import NotSignedIn
 from leaderboard.pages import PAGES, SITE
 from server.context import read_cookie
+
+_NOT_OURS = re.compile(r'\s*<(?:meta\s+(?:property="og:|name="twitter:)|link rel="manifest")[^>]*>')
+"""What the board's framework tells link previews about itself."""
 
 
 class BoardFrame:
@@ -56,6 +60,7 @@ class BoardFrame:
             head, top, foot = (render_template(name) for name in ("_theme.html", "_top.html", "_foot.html"))
             response = self.web.response_class()
             self.web.session_interface.save_session(self.web, session, response)
+        page = _NOT_OURS.sub("", page)
         page = page.replace("<head>", f"<head>\n<title>{title} · {SITE}</title>\n{head}", 1)
         page = page.replace("<gradio-app", f'{top}<div id="main" class="aqa-main"><gradio-app', 1)
         page = page.replace("</gradio-app>", f"</gradio-app></div>{foot}", 1)

@@ -79,3 +79,9 @@ def test_what_the_address_names_may_be_kept_and_the_font_is_ours(client: httpx.C
         assert found.status_code == 200
         assert "immutable" in found.headers["cache-control"]
     assert client.get(styles[0]).content[:4] == b"wOF2"
+
+
+def test_a_link_preview_shows_the_product_and_nothing_of_its_framework(client: httpx.Client) -> None:
+    head = client.get("/leaderboard/").text.partition("</head>")[0]
+    assert re.findall(r'<meta name="description" content="([^"]*)"', head)[0].startswith("Attributed question")
+    assert not re.search(r'og:|twitter:|rel="manifest"', head)
