@@ -10,6 +10,7 @@ from core.architectures import ARCHITECTURES
 from core.errors import InvalidInput, NotFound
 from core.ports import Metric
 from core.tables import BenchmarkRow, ScoreRow
+from core.tracks import WORDS
 from leaderboard.entries import read_entries, read_score_rows
 from leaderboard.ranking import ranks
 from leaderboard.recipes import columns_of, difference, judge_of, recipe_of
@@ -43,9 +44,7 @@ def assemble(session: Session, benchmark_id: str, entries: Sequence[Entry], rank
     scores = read_score_rows(session, [entry.evaluation_id for entry in entries])
     track = benchmark.track
     columns = [column for metric in metrics.load_all(track) for column in _columns(metric, scores, synthetic)]
-    unordered = [
-        Row(entry, {c.key: _cell(c, entry, scores, benchmark.minimum_coverage) for c in columns}) for entry in entries
-    ]
+    unordered = [Row(entry, {c.key: _cell(c, entry, scores, benchmark) for c in columns}) for entry in entries]
     chosen = _rank_column(columns, unordered, rank_by, metrics.RANKED_FIRST[track])
     ranked = _ranked(session, unordered, chosen)
     return Board(
@@ -76,7 +75,7 @@ def _human(metric: Metric) -> bool:
     return "labels" in metric.rests_on
 
 
-def _cell(column: Column, entry: Entry, scores: Scores, minimum_coverage: float) -> Cell:
+def _cell(column: Column, entry: Entry, scores: Scores, benchmark: BenchmarkRow) -> Cell:
     row = scores[entry.evaluation_id].get(column.metric)
     if row is None:
         return Cell(None, reason=_NOT_MEASURED, unranked=_NOT_MEASURED)
@@ -86,20 +85,22 @@ def _cell(column: Column, entry: Entry, scores: Scores, minimum_coverage: float)
     struck = _STRUCK if column.judge and entry.uses_autoais else None
     return Cell(
         row.value, row.n, row.low, row.high, row.se, row.method, row.signature, row.reason, struck,
-        _why_unranked(row, entry, struck, minimum_coverage), row.details,
+        _why_unranked(row, entry, struck, benchmark), row.details,
     )  # fmt: skip
 
 
-def _why_unranked(row: ScoreRow, entry: Entry, struck: str | None, minimum_coverage: float) -> str | None:
+def _why_unranked(row: ScoreRow, entry: Entry, struck: str | None, benchmark: BenchmarkRow) -> str | None:
+    words, least = WORDS[benchmark.track], benchmark.minimum_coverage
     rated = row.details.get("coverage")
     if row.value is None:
         return row.reason or "The number is undefined."
     if struck:
         return struck
-    if entry.coverage < minimum_coverage:
-        return f"Answers {entry.coverage:.1%} of the questions; the benchmark ranks from {minimum_coverage:.0%} on."
+    if entry.coverage < least:
+        done = f"{words.does.capitalize()} {entry.coverage:.1%} of the {words.items}"
+        return f"{done}; the benchmark ranks from {least:.0%} on."
     if rated is not None and rated < 1:
-        return f"{rated:.1%} of the questions to be rated have a rating; human scores are ranked at full coverage only."
+        return f"{rated:.1%} of the {words.item}s to be rated have a rating; human scores are ranked at full coverage only."
     return None
 
 

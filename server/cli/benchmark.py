@@ -67,11 +67,11 @@ def list_all(as_json: Json = False) -> None:
         print_json([_as_dict(row) for row in rows])
         return
     shown = table(
-        "Benchmarks", "Id", "Title", "Questions", "Rated", "Passages", right=("Questions", "Rated", "Passages")
+        "Benchmarks", "Id", "Title", "Track", "Items", "Rated", "Passages", right=("Items", "Rated", "Passages")
     )
     for row in rows:
         title = Text.from_markup(_title(row))
-        shown.add_row(row.id, title, f"{row.question_count:,}", f"{row.rated_count:,}", f"{row.corpus_size:,}")
+        shown.add_row(row.id, title, row.track, f"{row.question_count:,}", f"{row.rated_count:,}", f"{row.corpus_size:,}")
     stdout().print(shown if rows else "There is no benchmark yet. Add one: aqa benchmark add --help")
 
 
