@@ -100,7 +100,8 @@ def _why_unranked(row: ScoreRow, entry: Entry, struck: str | None, benchmark: Be
         done = f"{words.does.capitalize()} {entry.coverage:.1%} of the {words.items}"
         return f"{done}; the benchmark ranks from {least:.0%} on."
     if rated is not None and rated < 1:
-        return f"{rated:.1%} of the {words.item}s to be rated have a rating; human scores are ranked at full coverage only."
+        due = f"{rated:.1%} of the {words.item}s to be rated have a rating"
+        return f"{due}; human scores are ranked at full coverage only."
     return None
 
 

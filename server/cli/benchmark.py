@@ -71,7 +71,8 @@ def list_all(as_json: Json = False) -> None:
     )
     for row in rows:
         title = Text.from_markup(_title(row))
-        shown.add_row(row.id, title, row.track, f"{row.question_count:,}", f"{row.rated_count:,}", f"{row.corpus_size:,}")
+        counts = (f"{count:,}" for count in (row.question_count, row.rated_count, row.corpus_size))
+        shown.add_row(row.id, title, row.track, *counts)
     stdout().print(shown if rows else "There is no benchmark yet. Add one: aqa benchmark add --help")
 
 
