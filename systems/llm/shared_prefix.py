@@ -43,8 +43,9 @@ def padded(ids: Sequence[Sequence[int]], pad: int, prefix: int) -> tuple[Tensor,
 def read(model: Any, prefix: Sequence[int], rows: int) -> Any:
     """The cache of keys and values after the prefix, for that many rows."""
     import torch
+    from transformers import DynamicCache
 
-    ids = torch.tensor([list(prefix)], device=model.device)
-    cache = model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
+    ids, cache = torch.tensor([list(prefix)], device=model.device), DynamicCache(config=model.config)
+    model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1)
     cache.batch_repeat_interleave(rows)
     return cache
