@@ -127,7 +127,8 @@ class Scorer:
 
     def _pairs(self, submission_id: str) -> Mapping[bytes, Pair]:
         _, benchmark, rows = self._read(submission_id)
-        return self._track(benchmark).prepare(benchmark, self.benchmarks, rows).pairs
+        prepared: Prepared = self._track(benchmark).prepare(benchmark, self.benchmarks, rows)
+        return prepared.pairs
 
     def _measured(
         self,

@@ -52,9 +52,9 @@ def _measure(items: Sequence[EditItem], attribution: Metric, preservation: Metri
     pairs = [(known[0][at], known[1][at]) for at in both]
     per_item = [harmonic(*pair) for pair in pairs]
     details: dict[str, Any] = {key: v for each in found for key, v in each.details.items() if key == "synthetic" and v}
-    coverages = [each.details.get("due") for each in found if each.details.get("due")]
-    if coverages:
-        details |= {"due": coverages[0], "rated": len(both), "coverage": len(both) / coverages[0]}
+    due = found[0].details.get("due")
+    if due:
+        details |= {"due": due, "rated": len(both), "coverage": len(both) / due}
     reason = found[0].reason or found[1].reason
     if reason is None and not both:
         reason = "There is no passage whose sentences and intent are both rated."

@@ -29,8 +29,8 @@ from server.entries import Entry
 from server.idempotency import once
 from server.limits import limited
 from server.results import download, scores
-from submissions.formats import Accepted
 from submissions.report import report_to_dict
+from submissions.tracks import Read
 
 bp = APIBlueprint("submissions", __name__, tag="Submissions")
 
@@ -151,7 +151,7 @@ def withdraw(submission_id: str) -> Entry:
     return entries.change(services(), signed_in(), submission_id, services().intake.withdraw)
 
 
-def validation(benchmark: str, found: Accepted) -> dict[str, Any]:
+def validation(benchmark: str, found: Read) -> dict[str, Any]:
     """What reading a file without storing it found."""
     return {
         "benchmark": benchmark,

@@ -12,6 +12,7 @@ from core.benchmark import Benchmark
 from core.records import Report
 from core.tables import RatingBatch
 from submissions.labels import Vote, majority, near_majority, newest_near_votes, newest_votes, raters_left_out
+from submissions.ratings.editing_file import EditRating
 from submissions.ratings.read import Rating, RatingFile
 from submissions.ratings.touched import Key, Labelled, held_triples, labelled, moved
 
@@ -52,7 +53,7 @@ class Preview:
     new: int = 0
     repeats: int = 0
     conflicts: tuple[Conflict, ...] = ()
-    unheld: tuple[Rating, ...] = ()
+    unheld: tuple[Rating | EditRating, ...] = ()
     unknown_ids: int = 0
     new_labels: int = 0
     verdicts_changed: int = 0
