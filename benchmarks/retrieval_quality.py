@@ -10,6 +10,7 @@ passage and the ids of some sources are made up, so recall is flattering and pag
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 from collections.abc import Sequence
@@ -29,6 +30,8 @@ from systems.retrieval.dense import open_dense
 from systems.retrieval.store import IndexStore
 
 CUTS = (1, 5, 20, 50)
+_WITHOUT = ("no answer to attribute", "no hit", "the chosen passage does not contain the answer")
+"""Remarks on outputs whose passage does not contain the answer; one output has at most one of them."""
 SYSTEMS = ("DPR", "EMDR2", "FiD", "FiD-KD", "R2D2")
 
 
@@ -76,9 +79,9 @@ def attributed(services: Services, data: Path, judge: str) -> dict[str, dict[str
     scorer = services.scorer_with(judges.load(judge))
     benchmark, found = services.benchmarks.get("real"), {}
     for name in SYSTEMS:
-        spec = f"answers:{(data / 'answers' / f'{name}.jsonl').absolute()}"
-        identifier = _run_of(services, spec) or runs.start(
-            services, "Attribute-BM25", "real", runs.RunPlan({"answerer": spec})
+        file = data / "answers" / f"{name}.jsonl"
+        identifier = _run_of(services, file) or runs.start(
+            services, "Attribute-BM25", "real", runs.RunPlan({"answerer": f"answers:{file.absolute()}"})
         )
         while runs.get(services, identifier).state in ("queued", "running"):
             Worker(services).run_one()
@@ -90,16 +93,18 @@ def attributed(services: Services, data: Path, judge: str) -> dict[str, dict[str
         flags = run.details["flags"]
         found[name] = {
             "em": values["em"], judge: values["autoais"],
-            "contains": 1 - sum(flags.values()) / run.details["answered"], "flags": flags,
+            "contains": 1 - sum(flags.get(flag, 0) for flag in _WITHOUT) / run.details["answered"], "flags": flags,
         }  # fmt: skip
     return found
 
 
-def _run_of(services: Services, spec: str) -> str | None:
+def _run_of(services: Services, file: Path) -> str | None:
+    """The run over the very answers of a file, if there was one."""
     from sqlalchemy import select
 
     from core.tables import RunRow
 
+    spec = f"answers:{file.name}@{hashlib.sha256(file.read_bytes()).hexdigest()}"
     with services.database.reading() as session:
         rows = session.scalars(select(RunRow).where(RunRow.submission_id.is_not(None)))
         return next((row.id for row in rows if row.plan["changes"]["answerer"] == spec), None)

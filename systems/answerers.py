@@ -81,8 +81,9 @@ class FromFile:
 
     def answer_all(self, questions: Sequence[Question]) -> list[Reading]:
         """The file's answer, joined by id or question; empty where it holds none."""
-        found = [self._answers.get(q.id) or self._answers.get(canonical_question(q.text)) or "" for q in questions]
-        return [Reading(answer, None, {} if answer else {"flags": ["not in the file"]}) for answer in found]
+        found = [self._answers.get(q.id, self._answers.get(canonical_question(q.text))) for q in questions]
+        missing = {"flags": ["not in the file"]}
+        return [Reading(answer or "", None, dict(missing) if answer is None else {}) for answer in found]
 
     @cached_property
     def _answers(self) -> dict[str, str]:
