@@ -30,7 +30,7 @@ class S3Blobs:
         self._bucket = parts.netloc
         self._prefix = f"{parts.path.strip('/')}/blobs/".lstrip("/")
         self._endpoint = endpoint or None
-        self._public = public_endpoint or self._endpoint
+        self._public = public_endpoint or None
 
     def put(self, stream: BinaryIO) -> str:
         """Store a stream; hashed while it is spooled, sent once the key is known, and not again if it is there.
@@ -91,8 +91,13 @@ class S3Blobs:
         pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)
         return (entry["Key"].rsplit("/", 1)[-1] for page in pages for entry in page.get("Contents", ()))
 
-    def link(self, key: str, file_name: str) -> str:
-        """A presigned address that downloads the blob under a file name for five minutes, past our own server."""
+    def link(self, key: str, file_name: str) -> str | None:
+        """A presigned address that downloads the blob under a file name for five minutes, past our own server.
+
+        None for a server other than Amazon's where nothing says how users reach it.
+        """
+        if self._endpoint and not self._public:
+            return None
         plain = "".join(letter for letter in file_name if letter.isascii() and (letter.isalnum() or letter in "._-"))
         disposition = f'attachment; filename="{plain or "file"}"'
         parameters = {
@@ -108,7 +113,7 @@ class S3Blobs:
     @cached_property
     def _signer(self) -> Any:
         """Signs for the address that users reach; nothing is sent by it."""
-        return self._client if self._public == self._endpoint else self._opened(self._public)
+        return self._client if self._public in (None, self._endpoint) else self._opened(self._public)
 
     def _opened(self, endpoint: str | None) -> Any:
         import boto3

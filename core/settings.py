@@ -34,7 +34,9 @@ class Settings:
     s3_link_mb: int = _setting(
         16, "Files on S3 of this size or more are downloaded straight from there, in MiB; 0 sends all by the service."
     )
-    s3_public_endpoint: str = _setting("", "Address at which users reach the S3 server; empty means the service's own.")
+    s3_public_endpoint: str = _setting(
+        "", "Address at which users reach an S3 server other than Amazon's; empty means that they cannot."
+    )
     host: str = _setting("127.0.0.1", "Address the web server listens on.")
     port: int = _setting(7860, "Port the web server listens on.", least=1)
     public_url: str = _setting("", "Address users reach the service at; empty means http://HOST:PORT.")

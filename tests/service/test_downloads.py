@@ -49,7 +49,8 @@ def test_only_its_team_and_maintainers_get_it(client: FlaskClient, services: Ser
 def on_s3(services: Services, tmp_path: Path, s3_endpoint: str) -> Services:
     add_benchmark(services, tmp_path / "files")
     prefix = f"s3://aqa-blobs/{secrets.token_hex(6)}"
-    return build(dataclasses.replace(services.settings, blobs=prefix, s3_endpoint=s3_endpoint, s3_link_mb=1))
+    store = {"blobs": prefix, "s3_endpoint": s3_endpoint, "s3_public_endpoint": s3_endpoint}
+    return build(dataclasses.replace(services.settings, **store, s3_link_mb=1))
 
 
 @pytest.mark.service
@@ -80,9 +81,10 @@ def test_a_large_file_comes_straight_from_the_object_store(on_s3: Services, s3_e
 def test_it_can_be_turned_off_and_told_to_users_under_another_address(on_s3: Services, s3_endpoint: str) -> None:
     client, headers = web.create(on_s3).test_client(), bearer(on_s3)
     at = submit(client, headers, file=(io.BytesIO(LARGE), "large.jsonl"))
-    off = web.create(build(dataclasses.replace(on_s3.settings, s3_link_mb=0))).test_client()
-    got = off.get(f"{API}/submissions/{at}/file", headers=headers)
-    assert (got.status_code, got.data == LARGE) == (200, True)
+    for off in ({"s3_link_mb": 0}, {"s3_public_endpoint": ""}):
+        through = web.create(build(dataclasses.replace(on_s3.settings, **off))).test_client()
+        got = through.get(f"{API}/submissions/{at}/file", headers=headers)
+        assert (got.status_code, got.data == LARGE) == (200, True)
     public = s3_endpoint.replace("127.0.0.1", "localhost")
     elsewhere = web.create(build(dataclasses.replace(on_s3.settings, s3_public_endpoint=public))).test_client()
     link = elsewhere.get(f"{API}/submissions/{at}/file", headers=headers).location

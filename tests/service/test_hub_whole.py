@@ -48,7 +48,8 @@ def test_content_in_an_object_store(
 ) -> None:
     settings = Settings(
         data_dir=str(tmp_path / "data"), database_url=sqlite_url, bootstrap_resamples=499, hub_inline_mb=1,
-        blobs="s3://aqa-blobs/hub", s3_endpoint=s3_endpoint, s3_link_mb=link_mb,
+        blobs="s3://aqa-blobs/hub", s3_endpoint=s3_endpoint, s3_public_endpoint=s3_endpoint,
+        s3_link_mb=link_mb,
     )  # fmt: skip
     services = build(settings)
     add_benchmark(services, tmp_path / "files")
@@ -66,7 +67,8 @@ def test_content_in_an_object_store(
         address = f"{hub.endpoint}/datasets/one/sys/resolve/main/large.bin"
         asked = {"Authorization": f"Bearer {api.token}", "Range": "bytes=1500000-1500009"}
         part = httpx.get(address, headers=asked, follow_redirects=True)
-        assert (part.status_code, part.content) == (206, data[1_500_000:1_500_010])
+        # rclone sends the range that it is asked for under 200; S3 says 206, as the service does.
+        assert (part.status_code in (206, 200 if link_mb else 206), part.content) == (True, data[1_500_000:1_500_010])
         straight = httpx.get(address, headers=asked)
         assert straight.status_code == (302 if link_mb else 206)
         assert straight.headers.get("Location", s3_endpoint).startswith(s3_endpoint)

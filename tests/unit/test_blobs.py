@@ -89,11 +89,14 @@ def test_nothing_half_written_lies_about(tmp_path: Path) -> None:
 
 @pytest.mark.service
 def test_a_presigned_link_downloads_under_a_safe_name(s3_endpoint: str) -> None:
-    store = S3Blobs(f"s3://aqa-blobs/{secrets.token_hex(6)}", s3_endpoint)
+    prefix = f"s3://aqa-blobs/{secrets.token_hex(6)}"
+    store = S3Blobs(prefix, s3_endpoint, s3_endpoint)
+    assert S3Blobs(prefix, s3_endpoint).link("0" * 64, "x") is None, "nobody knows how users reach that server"
     link = store.link(store.put(io.BytesIO(b"content")), 'a "nasty"\r\nname.csv')
     with urllib.request.urlopen(link) as answer:
         assert answer.read() == b"content"
         assert answer.headers["Content-Disposition"] in (None, 'attachment; filename="anastyname.csv"')
+    assert str(S3Blobs("s3://aqa-blobs").link("0" * 64, "x")).startswith("https://aqa-blobs.s3."), "Amazon's is known"
 
 
 @pytest.mark.parametrize("url", ["s3://", "http://x/y", "bucket"])
