@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -147,7 +148,11 @@ def _read_rated(
     path: Path, entries: Sequence[tuple[str, str, tuple[str, ...], str | None]], bad: list[Place]
 ) -> set[str]:
     ids = {identifier for identifier, *_ in entries}
-    by_text = {canonical_question(text): identifier for identifier, text, *_ in entries}
+    # A text that two passages share names neither.
+    texts = Counter(canonical_question(text) for _, text, *_ in entries)
+    by_text = {
+        canonical: identifier for identifier, text, *_ in entries if texts[canonical := canonical_question(text)] == 1
+    }
     rated: set[str] = set()
     try:
         lines = path.read_text("utf-8-sig").split("\n")

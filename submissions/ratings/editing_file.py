@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.editing import LONGEST_TEXT
 from core.records import Question, Report
 from core.sentences import split
 from core.text import canonical_question
@@ -160,6 +161,10 @@ class _Reader:
             revised = cells.get("revised", "")
             if not revised.strip():
                 self._unknown("unknown_revision", "There is no key and no revised text.", row.row, "")
+                return None
+            if len(revised) > LONGEST_TEXT:
+                message = f"The revised text has more than {LONGEST_TEXT:,} characters."
+                self._findings.problem("overlong_field", message, row.row, excerpt(revised))
                 return None
             return key_of(question.position, revised, self._reports.read(row.row, row.cells)), revised
         key = bytes.fromhex(named) if len(named) == 32 and not set(named.lower()) - set("0123456789abcdef") else b""
