@@ -43,7 +43,7 @@ class Settings:
     secret_key: str = _setting("", "Key that signs session cookies; empty means one made and kept in the data folder.")
     secure_cookies: bool = _setting(False, "Send session cookies over HTTPS only; switch on behind TLS.")
     judge: str = _setting("small", "Judge that AutoAIS is computed with: a key or spec of docs/judges.")
-    sentence_form: str = _setting("plain", "How sentences of edited passages are judged: plain, or after their context.")
+    sentence_form: str = _setting("plain", "How sentences of edited passages are judged: plain, or with context.")
     judge_queue: str = _setting("cpu", "Queue whose workers judge: cpu, or gpu to leave judging to workers there.")
     fanout_pairs: int = _setting(
         512, "An evaluation that lacks more judgments is split into chunks of this size; 0 for no limit."

@@ -175,6 +175,8 @@ def test_an_unheld_revision_counts_once_it_is_sent(services: Services, sent: Sub
         ({"sentence": "0"}, "bad_answer"),
         ({"supported": "perhaps"}, "bad_answer"),
         ({"intent": "Y"}, "bad_answer"),
+        ({"key": "", "revised": "x" * 10_001, "report": "[]"}, "overlong_field"),
+        ({"key": "", "revised": "It flows.", "report": "[{"}, "bad_report"),
         ({"rater": " "}, "no_rater"),
         ({"rater": "a\0"}, "nul_byte"),
     ],

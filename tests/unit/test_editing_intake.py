@@ -89,6 +89,20 @@ def test_passages_that_are_refused(services: Services, tmp_path: Path, row: dict
     assert [place.row for place in caught.value.places] == [5]
 
 
+def test_a_text_that_two_passages_share_is_rated_by_id(services: Services, tmp_path: Path) -> None:
+    items, corpus, rated = tmp_path / "i.jsonl", tmp_path / "c.jsonl", tmp_path / "r.txt"
+    items.write_bytes(jsonl([{"id": "a", "text": "x"}, {"id": "b", "text": "x"}, {"text": "y"}]))
+    corpus.write_text('{"id": "a", "contents": "« T » « T » text"}\n')
+    rated.write_text("b\ny\n")
+    found = services.benchmarks.add(NewBenchmark("edit", items, [corpus], rated, track="editing"))
+    assert (found.rated_positions, found.questions[2].id) == ([1, 2], "2")
+    rated.write_text("x\n")
+    with pytest.raises(Refused):
+        services.benchmarks.add(NewBenchmark("other", items, [corpus], rated, track="editing"))
+    accepted = services.intake.validate("edit", io.BytesIO(jsonl([{"text": "x", "revised": "z", "report": []}])), "e")
+    assert any("Several passages" in place.message for place in accepted.report.places)
+
+
 def test_an_unknown_track_is_refused(services: Services, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no track 'edits'"):
         services.benchmarks.add(NewBenchmark("edit", tmp_path / "i", [tmp_path / "c"], track="edits"))
