@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy.orm import Session
 
 from leaderboard.compare import OTHER_RECIPE, Difference
+from leaderboard.pairing import compared
 from leaderboard.ranking import read_many
-from leaderboard.recipes import resampling
 from leaderboard.records import Board, Column, Row
-from scorer import metrics
-from scorer.scoring import Values
-from scorer.statistics.comparisons import compare
-from scorer.statistics.harmonic import compare_harmonic
 from scorer.statistics.resamples import ResampleStore
 
 
@@ -64,23 +59,7 @@ def _difference(session: Session, column: Column, first: Row, second: Row, store
     if one.value is None or two.value is None:
         other = OTHER_RECIPE if column.apart or one.signature != two.signature else ""
         return Difference(column, one.value, two.value, None, one.reason or two.reason or other)
-    ids = (first.entry.evaluation_id, second.entry.evaluation_id)
-    parts = metrics.harmonic_of(column.metric)
-    tables = [_paired(read_many(session, ids, metric), ids) for metric in parts or (column.metric,)]
-    common = np.isfinite(np.hstack(tables)).all(axis=1)
-    count, seed = resampling(column.recipe)
-    drawn = store.get(int(common.sum()), count, seed)
-    known = [table[common] for table in tables]
-    if parts:
-        sides = [np.column_stack([table[:, side] for table in known]) for side in (0, 1)]
-        found = compare_harmonic(sides[0], sides[1], drawn)
-    else:
-        found = compare(known[0][:, 0], known[0][:, 1], drawn)
+    found = compared(
+        session, first.entry.evaluation_id, second.entry.evaluation_id, column.metric, column.recipe, store
+    )  # fmt: skip
     return Difference(column, one.value, two.value, found, None if found.difference is not None else found.reason)
-
-
-def _paired(values: Mapping[int, Values], ids: tuple[int, int]) -> Values:
-    """The two systems' values (n, 2); no rows where one has none."""
-    if any(each not in values for each in ids):
-        return np.empty((0, 2))
-    return np.column_stack([values[each] for each in ids])

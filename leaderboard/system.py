@@ -13,10 +13,11 @@ from core.tables import ScoreRow, Submission
 from leaderboard.calibration import Calibration, calibrate
 from leaderboard.entries import read_score_rows
 from leaderboard.learned import Learned, learned
+from leaderboard.pairing import compared
 from leaderboard.ranking import read_many
-from leaderboard.recipes import recipe_of, resampling
+from leaderboard.recipes import recipe_of
 from leaderboard.records import Board, Row
-from scorer.statistics.comparisons import Comparison, compare
+from scorer.statistics.comparisons import Comparison
 from scorer.statistics.resamples import ResampleStore
 
 _NOTHING = "The predictions differ; no score does."
@@ -102,12 +103,9 @@ def _changes(
         if recipe_of(old.signature) != recipe_of(new.signature):
             changes.append(Change(metric, old.value, new.value, None, "scored under another recipe"))
             continue
-        values = read_many(session, [before, after], metric)
-        common = np.isfinite(values[before]) & np.isfinite(values[after])
-        if not common.any():
+        found = compared(session, after, before, metric, new.signature, store)
+        if found.n == 0:
             changes.append(Change(metric, old.value, new.value, None, "no question in common"))
             continue
-        count, seed = resampling(new.signature)
-        found = compare(values[after][common], values[before][common], store.get(int(common.sum()), count, seed))
         changes.append(Change(metric, old.value, new.value, found, None))
     return tuple(changes)
