@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import orjson
 from sqlalchemy import select
@@ -49,10 +48,7 @@ def _trace(blobs: Blobs, key: str, position: int) -> dict[str, Any] | None:
     except NotFound:
         return None
     with stream:
-        head = stream.read(2)
-        stream.seek(0)
-        lines = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if head == b"\x1f\x8b" else stream
-        for line in lines:
+        for line in stream:
             if line.startswith(wanted):
                 try:
                     trace = orjson.loads(line).get("trace")

@@ -6,6 +6,7 @@ import gzip
 import json
 from contextlib import suppress
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,8 @@ def _run(
     services: Services, submission: Submission, team_id: int, folder: Path, provenance: dict[str, Any]
 ) -> RunRow:  # fmt: skip
     """The recorded run as one that ended here, so that its steps can be read on the page of each passage."""
-    with (folder / f"{provenance['system']}.outputs.jsonl.gz").open("rb") as file:
-        blob = services.blobs.put(file)
+    outputs = (folder / f"{provenance['system']}.outputs.jsonl.gz").read_bytes()
+    blob = services.blobs.put(BytesIO(gzip.decompress(outputs)))
     now = utc_now()
     return RunRow(
         id=f"recorded-{submission.id}"[:24], team_id=team_id, benchmark_id=BENCHMARK, system=provenance["system"],
