@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotFound
 
 PROVENANCE = "training.json"
 IGNORED = -100
@@ -56,7 +56,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_rows(path: Path, parse: Callable[[dict[str, Any]], _Row]) -> list[_Row]:
-    """The rows of a JSONL file. Raises `InvalidInput` naming the line that does not parse, or if there is none."""
+    """The rows of a JSONL file. Raises `NotFound`, and `InvalidInput` naming the line that does not parse
+    or if there is none."""
+    if not path.is_file():
+        raise NotFound(f"There is no file {path}.", "Check the path.")
     rows = []
     for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
         if not line.strip():

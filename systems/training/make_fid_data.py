@@ -22,6 +22,7 @@ from systems.architectures.choice import batches
 from systems.parts import Parts
 from systems.records import Reranker, Retriever
 from systems.retrieval.store import IndexStore
+from systems.training.script import run
 
 _BATCH = 64
 
@@ -76,4 +77,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

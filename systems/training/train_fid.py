@@ -16,6 +16,7 @@ from core.records import Passage
 from systems.checkpoints import fetch
 from systems.readers.fid_inputs import MAX_TOKENS, encode, fid_text
 from systems.training.loop import IGNORED, Training, add_options, fit, read_rows
+from systems.training.script import run
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +86,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

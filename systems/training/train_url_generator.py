@@ -15,6 +15,7 @@ from typing import Any
 from systems import prompts
 from systems.checkpoints import fetch
 from systems.training.loop import IGNORED, Training, add_options, fit, read_rows
+from systems.training.script import run
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +89,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -12,8 +12,9 @@ transformers = pytest.importorskip("transformers")
 
 from core.errors import InvalidInput  # noqa: E402
 from systems import llm, prompts  # noqa: E402
-from systems.training.loop import Training  # noqa: E402
-from systems.training.train_url_generator import IGNORED, Collator, Example, train  # noqa: E402
+from systems.training.loop import IGNORED, Training, read_rows  # noqa: E402
+from systems.training.script import run  # noqa: E402
+from systems.training.train_url_generator import Collator, Example, train  # noqa: E402
 from tests import tiny_causal  # noqa: E402
 from tests.tiny_t5 import random_t5  # noqa: E402
 
@@ -63,3 +64,13 @@ def test_an_example_without_an_address_is_named(tmp_path: Path):
     path.write_text(json.dumps({"question": "q", "answers": ["a"]}) + "\n")
     with pytest.raises(InvalidInput, match="line 1"):
         train(Training(path, tmp_path / "out", str(tiny_causal.random_causal(tmp_path / "start")), steps=1))
+
+
+def test_a_script_tells_its_errors_without_a_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def main() -> None:
+        read_rows(tmp_path / "nothing.jsonl", lambda entry: entry)
+
+    with pytest.raises(SystemExit) as caught:
+        run(main)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == f"Error: There is no file {tmp_path / 'nothing.jsonl'}.\nHint:  Check the path.\n"
