@@ -88,7 +88,7 @@ def side_by_side(
 
 def _titles(old: Board, new: Board) -> dict[str, str]:
     """Metric → what its main column is called; `old → new` where another judge gives it another name."""
-    before, after = ({c.metric: c.title for c in reversed(board.columns)} for board in (old, new))
+    before, after = ({c.metric: c.title for c in reversed(board.columns)} for board in (old, new if new.rows else old))
     shown: dict[str, str] = {}
     for key in [column.metric for column in (*old.columns, *new.columns)]:
         then, now = before.get(key, after.get(key, "")), after.get(key, before.get(key, ""))

@@ -212,7 +212,8 @@ def _show_beside(found: SideBySide) -> None:
             change = line.metrics[key]
             if change.before is None and change.after is None:
                 continue
-            ranks = f"{_rank(line.rank_before)} → {_rank(line.rank_after)}" if key == found.rank_by else ""
+            ranked = key == found.rank_by and (line.rank_before or line.rank_after)
+            ranks = f"{_rank(line.rank_before)} → {_rank(line.rank_after)}" if ranked else ""
             moved = {"up": " up", "down": " down", "overlaps": " overlap"}.get(line.moved, "") if ranks else ""
             difference = "" if change.difference is None else f"{100 * change.difference:+.1f}"
             shown.add_row(name, title, _percent(change.before), _percent(change.after), difference, ranks + moved)
