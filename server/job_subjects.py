@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from core.queue import Claim
 from core.tables import Job, Repo, RunRow, Submission, System, Team, Webhook, WebhookDelivery
-from server import evaluations, rescoring, runs, webhooks
+from server import evaluations, rescoring, runs, snapshots, webhooks
 from server.exchange import jobs as exchange
 from server.hub import landing, outputs, taking
 from submissions.kinds import EVALUATE, EVALUATE_RELEASED, RESCORE
@@ -32,6 +32,7 @@ TITLES = {
     exchange.POLL: "Look into the inbox",
     exchange.PUBLISH: "Publish the boards",
     webhooks.KIND: "Send a webhook's message",
+    snapshots.KIND: "Keep the boards as they are",
 }
 """Kind → what it does, in words."""
 OF_SUBMISSIONS = (
