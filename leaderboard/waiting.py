@@ -32,11 +32,12 @@ def entered(session: Session, benchmark_id: str) -> set[str]:
 
 
 def waiting(session: Session, benchmark_id: str) -> list[Waiting]:
-    """The systems of the catalog that have not run on a benchmark, in the catalog's order."""
+    """The systems of the catalog that could run on a benchmark and have not, in the catalog's order."""
+    track = session.get_one(BenchmarkRow, benchmark_id).track
     return [
         Waiting(
             config.name, config.title, config.architecture, config.supervision, config.uses_autoais,
             tuple(config.lacks().values()),
         )
-        for config in not_yet_run(entered(session, benchmark_id))
+        for config in not_yet_run(entered(session, benchmark_id), track)
     ]  # fmt: skip

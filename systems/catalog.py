@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from core.errors import InvalidInput, NotFound
-from core.tracks import EDITING
+from core.tracks import EDITING, QA
 from systems.config import TOLD, SystemConfig, from_mapping
 from systems.llm import parse as parse_llm
 
@@ -106,8 +106,9 @@ def _check_whole(config: SystemConfig, where: str) -> None:
     there = config.components()
     if lacking := sorted(name for name, needed in reads(config).items() if needed and name not in there):
         raise InvalidInput(f"{where}{config.name} has no {', '.join(lacking)}.", f"Set {', '.join(lacking)}.")
-    if config.reader != "fid" and config.model[:1] not in ("", "?"):
-        parse_llm(config.model)
+    for model in (config.model if config.reader != "fid" else "", config.corrector):
+        if model[:1] not in ("", "?"):
+            parse_llm(model)
 
 
 def _place(config: SystemConfig) -> tuple[int, list[str | int]]:
@@ -143,6 +144,7 @@ def check_track(config: SystemConfig, track: str) -> None:
         )
 
 
-def not_yet_run(entered: Collection[str]) -> list[SystemConfig]:
-    """The configurations whose name is not among the names of systems that have entered something."""
-    return [config for name, config in catalog().items() if name not in entered]
+def not_yet_run(entered: Collection[str], track: str = QA) -> list[SystemConfig]:
+    """The configurations that can work on a track and whose name is not among those that have entered something."""
+    able = [each for each in catalog().values() if track != EDITING or each.architecture in EDITING_TOO]
+    return [config for config in able if config.name not in entered]

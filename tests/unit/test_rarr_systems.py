@@ -274,3 +274,10 @@ def test_a_search_service_that_says_nothing_readable_is_unavailable(answer: byte
 def test_an_address_without_a_place_for_the_query_is_refused(address: str) -> None:
     with pytest.raises(InvalidInput):
         open_http_search(address, 5)
+
+
+def test_only_what_can_revise_waits_on_a_benchmark_of_passages() -> None:
+    waiting = catalog.not_yet_run({"RARR"}, EDITING)
+    assert {config.architecture for config in waiting} == {"research-and-revise"}
+    assert "RARR" not in {config.name for config in waiting}
+    assert len(catalog.not_yet_run(set())) == len(catalog.catalog())
