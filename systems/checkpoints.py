@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.checkpoints import Checkpoint, check_weights, is_folder, local
 from core.errors import AqaError, InvalidInput, NotFound, Refused
+from core.hub_errors import first_line
 
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json", "vocab.txt")
 """Any of these files is a tokenizer."""
@@ -49,8 +50,7 @@ def loading(where: str) -> Iterator[None]:
     except (AqaError, ImportError):
         raise
     except (OSError, ValueError, KeyError, AttributeError, RuntimeError, SafetensorError) as error:
-        said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
         raise Refused(
-            f"{where} cannot be loaded: {said}",
+            f"{where} cannot be loaded: {first_line(error)}",
             "It takes a whole transformers checkpoint that needs no code of its own.",
         ) from error

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.checkpoints import Checkpoint, count_parameters, is_folder, local
 from core.errors import InvalidInput, Refused
+from core.hub_errors import first_line
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -45,12 +46,22 @@ def fetch(checkpoint: Checkpoint) -> Path:
 
 
 def read_config(checkpoint: Checkpoint) -> Any:
-    """The checkpoint's transformers configuration; of the Hub that `hub_access` names, no weights are fetched."""
+    """The checkpoint's transformers configuration; of the Hub that `hub_access` names, no weights are fetched.
+
+    Raises `Refused` for one that needs code of its own, is of an unknown kind or broken.
+    """
     from transformers import AutoConfig
 
     from core import hub_checkpoints
 
-    return AutoConfig.from_pretrained(hub_checkpoints.settings(checkpoint), local_files_only=True)
+    folder = hub_checkpoints.settings(checkpoint)
+    try:  # unless told not to, the library asks on the terminal whether to run a model's code
+        return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, KeyError) as error:
+        said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
+        raise Refused(
+            f"{checkpoint.identity} has no configuration that can be used: {said}", "Take another."
+        ) from error
 
 
 def _of_hub(source: str, hub: HfApi | None) -> Checkpoint:

@@ -110,7 +110,7 @@ class SequenceClassification:
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(fetch(self.checkpoint), local_files_only=True)
+        return AutoTokenizer.from_pretrained(fetch(self.checkpoint), local_files_only=True, trust_remote_code=False)
 
     @cached_property
     def _template(self) -> PairTemplate:
@@ -127,6 +127,7 @@ class SequenceClassification:
             device_map="auto" if device == "auto" else {"": device},
             use_safetensors=True,
             local_files_only=True,
+            trust_remote_code=False,
         ).eval()
 
 

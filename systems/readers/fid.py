@@ -104,10 +104,10 @@ def load(model: str, *, seed: int = 0, dtype: str = "", device: str = "") -> Fid
     if number == "float16":
         raise InvalidInput("T5 overflows in float16.", "Take bfloat16 or float32.")
     with loading(model):
-        kind = AutoConfig.from_pretrained(folder).model_type
+        kind = AutoConfig.from_pretrained(folder, trust_remote_code=False).model_type
         if kind != "t5":
             told = f"{model} is a {kind} model; the fid reader needs a t5 one."
             raise InvalidInput(told, "Take reader: prompt for it.")
-        tokenizer = AutoTokenizer.from_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         loaded = FusedT5.from_pretrained(folder, dtype=getattr(torch, number), use_safetensors=True)
     return FidReader(loaded.to(device).eval(), tokenizer, checkpoint.identity)

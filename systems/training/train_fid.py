@@ -57,7 +57,7 @@ def train(training: Training, passages: int, max_tokens: int = MAX_TOKENS) -> fl
     dice = random.Random(training.seed)
     rows = read_rows(training.data, lambda entry: _example(entry, passages, dice))
     model = FusedT5.from_pretrained(folder, dtype="float32", use_safetensors=True)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     facts = {"part": "fid", "started_from": checkpoint.identity, "passages": passages, "max_tokens": max_tokens}
     return fit(model, tokenizer, rows, Collator(tokenizer, max_tokens), training, facts)
 

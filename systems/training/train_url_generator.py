@@ -61,10 +61,10 @@ def train(training: Training) -> float:
     checkpoint, folder = fetch(training.model)
     dice = random.Random(training.seed)
     rows = read_rows(training.data, lambda entry: _example(entry, dice))
-    causal = not AutoConfig.from_pretrained(folder).is_encoder_decoder
+    causal = not AutoConfig.from_pretrained(folder, trust_remote_code=False).is_encoder_decoder
     kind = AutoModelForCausalLM if causal else AutoModelForSeq2SeqLM
-    model = kind.from_pretrained(folder, dtype="float32", use_safetensors=True)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = kind.from_pretrained(folder, dtype="float32", use_safetensors=True, trust_remote_code=False)
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     facts = {"part": "answer-url", "started_from": checkpoint.identity, "prompt": _prompt().signature}
     return fit(model, tokenizer, rows, Collator(tokenizer, causal), training, facts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 from pathlib import Path
@@ -105,3 +106,15 @@ def test_what_a_library_chokes_on_is_a_refusal_of_the_model(folder: Path, spoil:
     with pytest.raises(Refused, match="cannot be loaded") as caught:
         llm.load(str(folder))
     assert "\n" not in caught.value.message
+
+
+def test_no_loader_may_ask_on_the_terminal_whether_to_run_a_models_code() -> None:
+    """transformers does unless it is told not to; a worker has nobody who could say no."""
+    root, asking = Path(__file__).parents[2], []
+    for path in (path for room in ("systems", "scorer", "server", "core") for path in (root / room).rglob("*.py")):
+        for call in (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)):
+            named = {word.arg for word in call.keywords}
+            if ast.unparse(call.func).endswith(".from_pretrained") and ast.unparse(call.func).startswith("Auto"):
+                told = "trust_remote_code" in named or None in named
+                asking += [] if told else [f"{path.relative_to(root)}:{call.lineno}"]
+    assert asking == []
