@@ -58,10 +58,8 @@ def read_config(checkpoint: Checkpoint) -> Any:
     try:  # unless told not to, the library asks on the terminal whether to run a model's code
         return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
-        said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
-        raise Refused(
-            f"{checkpoint.identity} has no configuration that can be used: {said}", "Take another."
-        ) from error
+        what = f"{checkpoint.identity} has no configuration that can be used: {first_line(error)}"
+        raise Refused(what, "Take a model that transformers knows.") from error
 
 
 def _of_hub(source: str, hub: HfApi | None) -> Checkpoint:
