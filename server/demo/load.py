@@ -76,6 +76,7 @@ def _enter(services: Services, intake: Intake, entry: dict[str, Any]) -> bool:
         supervision=entry["supervision"],
         description=entry["description"],
         uses_autoais=entry["uses_autoais"],
+        size=entry.get("size"),
     )
     with (DATA / entry.get("folder", "entries") / entry["file"]).open("rb") as stream:
         try:

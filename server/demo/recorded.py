@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from server.demo.files import DATA
@@ -32,6 +33,13 @@ def _entry(told: dict[str, Any]) -> dict[str, Any]:
         "architecture": config.architecture,
         "supervision": config.supervision,
         "uses_autoais": config.uses_autoais,
+        "size": _billions(told["model"]),
         "description": f"{config.title}. {config.notes} A real run, recorded on {told['date']}; "
         f"to run it again: {told['command']}",
     }
+
+
+def _billions(model: str) -> float | None:
+    """The parameters that a model's name tells, in billions: 0.135 for SmolLM2-135M."""
+    found = re.search(r"-(\d+(?:\.\d+)?)([MB])\b", model)
+    return float(found[1]) / (1_000 if found[2] == "M" else 1) if found else None

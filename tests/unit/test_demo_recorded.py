@@ -28,6 +28,7 @@ def test_each_architecture_of_the_paper_has_one():
     for entry in recorded.entries():
         assert "SmolLM2-135M-Instruct stands in for PaLM-540B" in entry["description"]
         assert f"python -m server.demo.record_runs {entry['system']}" in entry["description"]
+        assert entry["size"] == 0.135
 
 
 @pytest.mark.parametrize("name", TOLD)
