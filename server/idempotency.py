@@ -50,7 +50,7 @@ def once(services: Services, team_id: int, key: str, sent: Mapping[str, Any]) ->
 
 def _brought(services: Services, team_id: int, card: SystemCard, sent: Mapping[str, Any]) -> tuple[BinaryIO, str, str]:
     """The file, its name, and where on the Hub it was fetched from; nothing is fetched for what is refused anyway."""
-    if "reference" not in sent:
+    if not sent.get("reference"):
         return sent["file"].stream, sent["file"].filename or "", ""
     card.check()
     services.benchmarks.get(sent["benchmark"])
