@@ -117,6 +117,7 @@ def test_strata_are_where_judge_and_match_disagree(services: Services, submissio
 
 def test_a_sheet_survives_a_spreadsheet(services: Services, submission: Submission) -> None:
     submit(services, add_team(services, "second"), TRICKY, "tricky", publish=True)
+    Worker(services).run_until_idle()  # only what is scored is on the board
     sheet = services.sheets.make("small", author="m", method="all")
     rows = written(services, sheet)
     assert "system" not in rows[0]

@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 from benchmarks.board_world import World, generate
 from core.database import Database
 from core.errors import InvalidInput
-from core.tables import EvaluationRow, ScoreRow, Submission, System, ValuesRow
+from core.tables import EvaluationRow, ScoreRow, ShownEvaluation, Submission, System, ValuesRow
 from leaderboard.board import rows
 from leaderboard.exports import KINDS, export
 from leaderboard.history import board_on, days, moves
@@ -37,6 +37,7 @@ def database(tmp_path: Path) -> Database:
     with found.transaction() as session:
         session.execute(update(Submission).values(published_at=noon(FIRST)))
         session.execute(update(EvaluationRow).values(created_at=noon(FIRST)))
+        session.execute(update(ShownEvaluation).values(since=noon(FIRST)))
         of = {s.system.name: s for s in session.scalars(select(Submission))}
         of["System 000"].published_at = noon(SECOND)
         of["System 006"].withdrawn_at = noon(SECOND)
@@ -52,8 +53,10 @@ def database(tmp_path: Path) -> Database:
                 copied = {c.key: getattr(row, c.key) for c in table.__table__.columns}
                 session.add(table(**copied | {"evaluation_id": new.id}))
         of["System 001"].evaluation_id = new.id
+        session.add(ShownEvaluation(submission_id=of["System 001"].id, evaluation_id=new.id, since=noon(SECOND)))
         shared = {c.key: getattr(of["System 002"], c.key) for c in Submission.__table__.columns}
         session.add(Submission(**shared | {"id": "v2", "version": 2, "published_at": noon(SECOND)}))
+        session.add(ShownEvaluation(submission_id="v2", evaluation_id=shared["evaluation_id"], since=noon(SECOND)))
     return found
 
 
