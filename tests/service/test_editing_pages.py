@@ -12,13 +12,12 @@ from sqlalchemy import select
 from core.database import Database
 from core.errors import NotFound
 from core.tables import RunRow, Submission
-from leaderboard.board import rows
+from leaderboard.board import assemble, rows
 from leaderboard.editing_compare import differences, widest
 from leaderboard.editing_correlate import PAIRS, over_passages, over_systems
 from leaderboard.editing_examples import listed, passage
 from leaderboard.editing_plots import AUTO, AXES, HUMAN, LEVELS, contour, marks, trade_off
 from leaderboard.editing_traces import traces
-from leaderboard.history import assemble
 from leaderboard.pages.board_html import board_html
 from leaderboard.pages.render import render
 from leaderboard.ranking import read_many
