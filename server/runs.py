@@ -118,7 +118,8 @@ def start(
 def resume(services: Services, run_id: str, *, seconds: float | None = None, tokens: int | None = None) -> None:
     """Queue a run that failed or ran out of its budget again, with another budget; answers that are there stay.
 
-    Budgets count over all attempts. Raises `NotFound`, and `Conflict` for a run that is done.
+    Budgets count over all attempts; a run that failed keeps its own if no other is given. Raises `NotFound`, and
+    `Conflict` for a run that is done.
     """
     with services.database.transaction() as session:
         row = found(session, run_id, lock=True)
@@ -126,7 +127,8 @@ def resume(services: Services, run_id: str, *, seconds: float | None = None, tok
             raise Conflict(f"Run {run_id} is done.", "Start a new one.")
         if row.state in ("queued", "running"):
             return
-        row.plan = row.plan | {"seconds": seconds, "tokens": tokens}
+        if row.state == "partial" or seconds is not None or tokens is not None:
+            row.plan = row.plan | {"seconds": seconds, "tokens": tokens}
         row.state, row.stage, row.reason, row.finished_at = "queued", "waiting for a worker", None, None
         queue = session.scalars(select(Job.queue).where(Job.subject == run_id).order_by(Job.id.desc())).first()
         services.queue.add(session, KIND, run_id, queue or "cpu", MODEL)

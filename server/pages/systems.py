@@ -48,7 +48,7 @@ def start() -> tuple[str, int] | Response:
 @bp.post("/runs/<run_id>/resume")
 @only("maintainer")
 def resume(run_id: str) -> tuple[str, int] | Response:
-    """Go on with a run that failed or ran out of its budget, this time without one."""
+    """Go on with a run that failed, or with ours that ran out of its budget, this time without one."""
     try:
         runs.resume(services(), run_id)
     except AqaError as error:
@@ -88,5 +88,11 @@ def _page(error: AqaError | None = None) -> str:
     systems = system_runs.told(services(), chosen if known else "")
     with services().database.reading() as session:
         found = system_runs.listed(session)[:_SHOWN]
-    shown: dict[str, Any] = {"systems": systems, "runs": found, "sent": request.form, "error": error}
+    shown: dict[str, Any] = {
+        "systems": systems,
+        "runs": found,
+        "sent": request.form,
+        "error": error,
+        "house": runs.TEAM,
+    }
     return render_template("systems.html", benchmarks=benchmarks, chosen=chosen, **shown)

@@ -291,14 +291,15 @@ def test_end_to_end_with_a_tiny_model(sqlite_url: str, tmp_path: Path, hub: Fake
     services.database.engine.dispose()
 
 
-@pytest.mark.parametrize(
-    "spec", ["openai:gpt@http://evil.example/v1", "answers:/etc/passwd", "/etc", "./x/y", "smollm2"]
-)
+@pytest.mark.parametrize("spec", ["openai:gpt@http://evil.example/v1", "/etc", "./x/y", "smollm2"])
 def test_no_other_spec_reaches_a_backend(services: Services, tmp_path: Path, spec: str) -> None:
     add_benchmark(services, tmp_path / "files")
     team = add_team(services)
     entry = dataclasses.asdict(CARD_IN)
     plan = RunPlan(changes={"model": spec}, entry=entry | {"links": []})
+    with pytest.raises(InvalidInput, match="names no language model"):
+        nothing = dataclasses.replace(plan, changes={"model": "answers:/etc/passwd"})
+        runs.start(services, "Small-RTR", "small", nothing, team_id=team)
     made = runs.start(services, "Small-RTR", "small", plan, team_id=team)
     Worker(services).run_until_idle()
     with services.database.reading() as session:

@@ -220,7 +220,7 @@ def test_what_cannot_run_is_told_at_once(services: Services, tmp_path: Path, ans
 
 def test_a_run_that_fails_says_why_and_can_go_on(services: Services, tmp_path: Path, answers: str) -> None:
     add_benchmark(services, tmp_path / "bench")
-    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}))
+    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}, seconds=600))
     services.blobs.delete(hashlib.sha256(CONTENT.encode()).hexdigest())
     Worker(services).run_until_idle()
     failed = runs.get(services, identifier)
@@ -228,6 +228,7 @@ def test_a_run_that_fails_says_why_and_can_go_on(services: Services, tmp_path: P
     assert "answers.jsonl is not stored here" in (failed.reason or "")
     services.blobs.put(io.BytesIO(CONTENT.encode()))
     runs.resume(services, identifier)
+    assert runs.get(services, identifier).plan["seconds"] == 600, "what bounded it bounds it still"
     Worker(services).run_until_idle()
     assert runs.get(services, identifier).state == "done"
 
