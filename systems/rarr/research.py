@@ -25,7 +25,7 @@ from systems.records import LLM
 
 MOST_QUERIES = 24
 """Queries of one item that are followed up; those found later are left out, and that is told."""
-QUESTION_TOKENS = 128
+QUESTION_TOKENS = 96
 QUESTIONS, SEARCHES = "questions@1", "search-queries@1"
 NO_QUESTION, NO_DOCUMENT, NO_EVIDENCE = "no question was written", "a search found nothing", "no evidence was found"
 TOO_MANY = f"more than {MOST_QUERIES} questions: the rest was left out"

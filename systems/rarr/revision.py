@@ -17,7 +17,7 @@ from systems.rarr.research import both
 from systems.records import LLM
 
 LARGEST_EDIT, LARGEST_SHARE = 50, 0.5
-VERDICT_TOKENS = 64
+VERDICT_TOKENS = 48
 AGREEMENT, EDIT = "agreement@1", "edit@1"
 UNREADABLE_VERDICT = "a verdict could not be read"
 UNREADABLE_EDIT = "an edit could not be read"
