@@ -70,7 +70,7 @@ class _Strict(yaml.SafeLoader):
     """YAML takes the last of two equal keys; a file that says two things is refused."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]  # type: ignore[no-untyped-call]
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for at, key in enumerate(keys):
             if key in keys[:at]:
                 raise yaml.constructor.ConstructorError(None, None, f"{key} stands twice", node.start_mark)
