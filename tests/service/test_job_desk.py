@@ -14,7 +14,7 @@ from core.audit import Actor, acting
 from core.errors import Conflict, LeaseLost, NotFound
 from core.queue import CANCELLED
 from core.records import Judgment, Pair
-from core.tables import AuditEvent, Job, Submission, Webhook, WebhookDelivery
+from core.tables import AuditEvent, Job, RunRow, Submission, Webhook, WebhookDelivery
 from server import evaluations, job_desk, runs, web, webhooks
 from server.bootstrap import Services, build
 from server.evaluations import CHUNK, FINISH
@@ -215,9 +215,10 @@ def test_parts_of_one_evaluation_are_cancelled_and_retried_as_one(services: Serv
 
 def test_runs_and_messages_are_told_too(services: Services, tmp_path: Path) -> None:
     add_benchmark(services, tmp_path / "files")
-    run = runs.start(services, "RTR-4", "small")
-    team = add_team(services)
+    run, team = "0123456789ab", add_team(services)
     with services.database.transaction() as session:
+        session.add(RunRow(id=run, team_id=team, benchmark_id="small", system="RTR-4", plan={}))
+        services.queue.add(session, runs.KIND, run)
         hook = Webhook(team_id=team, url="https://example.org/", secret="whsec_x")
         session.add(hook)
         session.flush()
