@@ -113,7 +113,7 @@ def test_the_pages(editing: FlaskClient, services: Services) -> None:
     seen = editing.post("/submit", data=form(GOOD, csrf=field, do="validate")).text
     assert "revises 75.0 % of the passages to edit" in seen
     assert "missing passage" in seen
-    answer = editing.post("/submit", data=form(csrf=field, do="submit"))
+    answer = editing.post("/submit", data=form(csrf=field, do="submit", architecture="unknown"))
     assert answer.status_code == 303, answer.text
     Worker(services).run_until_idle()
     shown = editing.get(answer.headers["Location"]).text
