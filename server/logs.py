@@ -41,7 +41,10 @@ class JsonLines(logging.Formatter):
             told["subject"] = subject
         if team is not None:
             told["team"] = team
-        told |= {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
+        for name in FIELDS:
+            value = getattr(record, name, None)
+            if value is not None:
+                told[name] = redact(value) if isinstance(value, str) else value
         if record.exc_info:
             told["traceback"] = redact(self.formatException(record.exc_info))
         return json.dumps(told, ensure_ascii=False)
