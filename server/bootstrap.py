@@ -94,17 +94,16 @@ class Services:
             chosen.bootstrap_resamples,
             chosen.bootstrap_seed,
             chosen.judge_chunk,
-            sentences.checked(chosen.sentence_form),
+            chosen.sentence_form,
         )
 
 
 def build(settings: Settings) -> Services:
-    """Wire the services; touches neither the network nor the database."""
+    """Wire the services; touches neither the network nor the database. Raises `InvalidInput` for a bad setting."""
+    sentences.checked(settings.sentence_form)
     settings.data_path.mkdir(parents=True, exist_ok=True)
     database = Database(settings.resolved_database_url, Pool.from_settings(settings))
-    blobs = open_blobs(
-        settings.blobs, settings.data_path / "blobs", settings.s3_endpoint, settings.s3_public_endpoint
-    )
+    blobs = open_blobs(settings.blobs, settings.data_path / "blobs", settings.s3_endpoint, settings.s3_public_endpoint)
     benchmarks = Benchmarks(database, settings.data_path)
     wake = threading.Event()
     announcer = Announcer(settings.broker_url) if settings.broker_url else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -14,6 +15,7 @@ from core.editing import Revision, Snippet
 from core.errors import InvalidInput
 from core.records import Judgment, Pair
 from core.sentences import split
+from core.settings import Settings
 from core.tables import Job, Submission
 from scorer.editing.items import EditItem, Version, items_of, prepare
 from scorer.editing.preservation import preserved
@@ -21,7 +23,7 @@ from scorer.editing.sentences import checked, signature, statement
 from scorer.judges.token_overlap import TokenOverlap, overlap
 from scorer.statistics.harmonic import harmonic
 from scorer.stored import read_scores, read_values
-from server.bootstrap import Services
+from server.bootstrap import Services, build
 from submissions.editing.labels import NO_LABELS
 from tests.small_benchmark import add_team
 from tests.small_editing import GOOD, ITEMS, add_editing, jsonl, send
@@ -84,6 +86,12 @@ def test_sentence_forms() -> None:
         checked("decontextualised")
     with pytest.raises(InvalidInput, match="no sentence form"):
         checked("other")
+
+
+def test_a_sentence_form_that_is_not_made_stops_the_start(settings: Settings) -> None:
+    with pytest.raises(InvalidInput, match="not decontextualised"):
+        build(replace(settings, sentence_form="decontextualised"))
+    assert build(replace(settings, sentence_form="context")).scorer.sentence_form == "context"
 
 
 def test_scores_of_an_entry_by_hand(editing: Services) -> None:
