@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 
-from core.log_context import about
+from core.log_context import about, begin, current, note
 from server.logs import JsonLines, Redacting
 
 
