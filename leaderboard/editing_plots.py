@@ -30,6 +30,7 @@ AXES = {
     AUTO: Axes("Automatic", "attr_auto", "pres_lev", "f1_ap_auto", "attr_auto_before"),
     HUMAN: Axes("By people", "attr_ais", "pres_comb", "f1_ap", "attr_ais_before"),
 }
+_RIGHT = 0.6
 LEVELS = tuple(range(10, 100, 10))
 """F1_AP of the lines, in per cent."""
 
@@ -79,11 +80,12 @@ def contour(level: float) -> dict[str, Any]:
     """The line of all (attribution, preservation) whose harmonic mean is `level`, in (0, 1): y = F x / (2 x - F)."""
     x = np.linspace(level / (2 - level), 1.0, 60)
     y = level * x / (2 * x - level)
-    text = [""] * (len(x) - 1) + [f"F1 {100 * level:.0f}"]
+    middle = int(np.argmin(np.abs(x - y)))  # on the diagonal, where a balanced system would be
+    text = [f"F1 {100 * level:.0f}" if at == middle else "" for at in range(len(x))]
     return {
         "type": "scatter", "mode": "lines+text", "name": f"F1 AP {100 * level:.0f}", "showlegend": False,
         "x": np.round(100 * x, 3).tolist(), "y": np.round(100 * y, 3).tolist(), "text": text,
-        "textposition": "middle left", "textfont": {"size": 10}, "hoverinfo": "skip",
+        "textposition": "top right", "textfont": {"size": 10}, "hoverinfo": "skip",
         "line": {"color": "#8a97a8", "width": 0.8, "dash": "dot"},
     }  # fmt: skip
 
@@ -94,7 +96,9 @@ def _points(own: Sequence[Mark], key: str, title: str) -> dict[str, Any]:
         "type": "scatter", "mode": "markers+text", "name": title,
         "x": [_percent(m.attribution) for m in own], "y": [_percent(m.preservation) for m in own],
         "error_x": error([m.attribution for m in own], colour), "error_y": error([m.preservation for m in own], colour),
-        "text": [plain(m.entry.system) for m in own], "textposition": "bottom center", "textfont": {"size": 11},
+        "text": [plain(m.entry.system) for m in own], "textfont": {"size": 11},
+        # Away from the near edge, so that no name is cut.
+        "textposition": [f"bottom {'left' if (m.attribution.value or 0) > _RIGHT else 'right'}" for m in own],
         "customdata": [[plain(m.entry.team), _written(m.both)] for m in own],
         "hovertemplate": "%{text}<br>%{customdata[0]}<br>attribution %{x:.1f}, preservation %{y:.1f}"
         "<br>F1 AP %{customdata[1]}<extra></extra>",
