@@ -33,7 +33,7 @@ OSLO, NILE = f"{WIKI}Oslo#Oslo#0", f"{WIKI}Nile#Nile#0"
 TEXT = "Oslo is the capital of Sweden and its largest city."
 FIXED = "Oslo is the capital of Norway and its largest city."
 PUBLISHED = {
-    "agreement-context@1": "bb2746f14a0a", "agreement@1": "e5a9a72641b9", "claim-and-evidence@1": "83fc12889be3",
+    "agreement-context@1": "7b31484376e3", "agreement@1": "c6a01d997d0e", "claim-and-evidence@1": "83fc12889be3",
     "edit-context@1": "c4c217a5d1dd", "edit@1": "e5524799c83e", "questions-context@1": "0a1b6aac4b86",
     "questions@1": "1a7f20d7dde6", "revise-response-context@1": "0ca6baedabd1", "revise-response@1": "cae572e2d9d4",
     "search-queries-context@1": "2fb76c48cde1", "search-queries@1": "4b1a6046037e",
