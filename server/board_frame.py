@@ -45,7 +45,7 @@ class BoardFrame:
                     whole, headers = await to_thread.run_sync(self._framed, scope, body.decode())
                     kept = [pair for pair in start["headers"] if pair[0].lower() != b"content-length"]
                     length = (b"content-length", str(len(whole)).encode())
-                    await send(start | {"headers": [*kept, length, *headers]})
+                    await send({**start, "headers": [*kept, length, *headers]})
                     await send({"type": "http.response.body", "body": whole})
 
         await self.app(scope, receive, framed)
@@ -53,16 +53,18 @@ class BoardFrame:
     def _framed(self, scope: Scope, page: str) -> tuple[bytes, list[tuple[bytes, bytes]]]:
         """The page with its frame, and the cookie that the header's form may need."""
         cookie = "; ".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie")
-        environ = EnvironBuilder(path=scope["path"], headers={"Cookie": cookie} if cookie else None).get_environ()
+        environ = EnvironBuilder(path=scope["path"], headers=[("Cookie", cookie)] if cookie else []).get_environ()
         with self.web.request_context(environ):
             _identify()
             title = PAGES.get(scope["path"].removeprefix(f"{self.path}/").strip("/"), PAGES[""])
-            head, top, foot = (render_template(name) for name in ("_theme.html", "_top.html", "_foot.html"))
+            head, top, wait, foot = (
+                render_template(f"_{name}.html") for name in ("theme", "top", "board_wait", "foot")
+            )
             response = self.web.response_class()
             self.web.session_interface.save_session(self.web, session, response)
         page = _NOT_OURS.sub("", page)
         page = page.replace("<head>", f"<head>\n<title>{title} · {SITE}</title>\n{head}", 1)
-        page = page.replace("<gradio-app", f'{top}<div id="main" class="aqa-main"><gradio-app', 1)
+        page = page.replace("<gradio-app", f'{top}<div id="main" class="aqa-main">{wait}<gradio-app', 1)
         page = page.replace("</gradio-app>", f"</gradio-app></div>{foot}", 1)
         headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.headers
                    if name.lower() in ("set-cookie", "vary")]  # fmt: skip
@@ -71,7 +73,7 @@ class BoardFrame:
 
 def _is_html(start: Message) -> bool:
     kind = dict[Any, Any](start["headers"]).get(b"content-type", b"")
-    return start["status"] == 200 and kind.startswith(b"text/html")
+    return bool(start["status"] == 200 and kind.startswith(b"text/html"))
 
 
 def _identify() -> None:

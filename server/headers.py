@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,6 +19,9 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
 }
+_NAMED = re.compile(r"/assets/[^/]+-[\w-]{8}\.\w+$")
+"""Gradio's files whose names change with their content: browsers need not ask for them again."""
+_KEEP = "public, max-age=31536000, immutable"
 
 
 class BoardHeaders:
@@ -36,6 +41,8 @@ class BoardHeaders:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
+                if message["status"] == 200 and _NAMED.search(scope["path"]):
+                    headers["Cache-Control"] = _KEEP
             await send(message)
 
         await self.app(scope, receive, with_headers)

@@ -13,7 +13,7 @@ from core.tracks import EDITING, QA, TRACKS
 from leaderboard.arrange import simplest, visible_columns
 from leaderboard.cache import Boards
 from leaderboard.pages.board_html import board_html, sort_of, toggled
-from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices
+from leaderboard.pages.frame import QUIET, benchmark_choices, view_of
 from leaderboard.pages.render import render
 from leaderboard.records import Board
 from leaderboard.view import NO_SIZE, REFERENCES, SIZES, View
@@ -72,7 +72,7 @@ class BoardPage:
                     info="Those that the service runs itself",
                 )
                 flat = gr.Checkbox(label="One list, not grouped by architecture", elem_id="flat")
-        table = gr.HTML(js_on_load=SCRIPT + _HEADINGS, elem_id="board", apply_default_css=False)
+        table = view_of("board", _HEADINGS)
         below = gr.HTML(elem_id="waiting", apply_default_css=False)
         controls = [
             benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat, size
@@ -104,7 +104,7 @@ class BoardPage:
 
     def waiting(self, benchmark: str) -> str:
         """The reference systems that have not run on a benchmark."""
-        if not benchmark or self._track != QA:
+        if not benchmark:
             return ""
         with self._database.reading() as session:
             return render(

@@ -10,7 +10,7 @@ import gradio as gr
 from core.database import Database
 from leaderboard.cache import Boards
 from leaderboard.compare import Difference, Duel, Signs, contrasts, duel
-from leaderboard.pages.frame import CHOOSE, QUIET, SCRIPT, benchmark_choices, page_number, query_of
+from leaderboard.pages.frame import CHOOSE, QUIET, benchmark_choices, page_number, query_of, view_of
 from leaderboard.pages.render import render
 from leaderboard.records import Board, Row
 from scorer.statistics.resamples import ResampleStore
@@ -33,11 +33,11 @@ class ComparePage:
             benchmark = gr.Dropdown(label="Benchmark", choices=[], elem_id="benchmark", min_width=220)
             first = gr.Dropdown(label="First system", choices=[], elem_id="first", min_width=220)
             second = gr.Dropdown(label="Second system", choices=[], elem_id="second", min_width=220)
-        comparison = gr.HTML(js_on_load=SCRIPT + CHOOSE, elem_id="comparison", apply_default_css=False)
+        comparison = view_of("comparison", CHOOSE)
         with gr.Row():
             cell = gr.Dropdown(label="Questions shown", choices=[], elem_id="cell", min_width=280)
             number = gr.Number(label="Page", value=1, precision=0, minimum=1, elem_id="page", min_width=80)
-        questions = gr.HTML(js_on_load=SCRIPT, elem_id="questions", apply_default_css=False)
+        questions = view_of("questions")
         controls = [benchmark, first, second, cell, number]
         page.load(self.load, None, [*controls, comparison, questions], **QUIET)
         benchmark.input(self.switch, benchmark, [*controls, comparison, questions], **QUIET)

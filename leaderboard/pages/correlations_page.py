@@ -19,7 +19,7 @@ from leaderboard.correlate import (
     instance_level,
     system_level,
 )
-from leaderboard.pages.frame import QUIET, SAVE, SCRIPT, benchmark_choices, plot, query_of
+from leaderboard.pages.frame import QUIET, SAVE, benchmark_choices, plot, query_of, view_of
 from leaderboard.pages.render import render
 from leaderboard.plots import scatter
 from leaderboard.records import Board
@@ -46,7 +46,7 @@ class CorrelationsPage:
             label="Count systems that use an AutoAIS model inside (reranked variants) in the AutoAIS fit",
             elem_id="with-autoais",
         )
-        summary = gr.HTML(js_on_load=SCRIPT, elem_id="summary", apply_default_css=False)
+        summary = view_of("summary")
         with gr.Row():
             shown = []
             for key in (_EM, JUDGED):

@@ -12,7 +12,7 @@ from core.tracks import EDITING
 from leaderboard.cache import Boards
 from leaderboard.editing_compare import differences, widest
 from leaderboard.pages.compare_page import chosen_rows, extent, ordered
-from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices, query_of
+from leaderboard.pages.frame import QUIET, benchmark_choices, query_of, view_of
 from leaderboard.pages.render import render
 from leaderboard.records import Board
 from scorer.statistics.resamples import ResampleStore
@@ -38,7 +38,7 @@ class EditingComparePage:
             first = gr.Dropdown(label="First system", choices=[], elem_id="first", min_width=200)
             second = gr.Dropdown(label="Second system", choices=[], elem_id="second", min_width=200)
             metric = gr.Dropdown(label="Passages by", choices=[], elem_id="metric", min_width=160)
-        comparison = gr.HTML(js_on_load=SCRIPT, elem_id="comparison", apply_default_css=False)
+        comparison = view_of("comparison")
         controls = [benchmark, first, second, metric]
         page.load(self.load, None, [*controls, comparison], **QUIET)
         benchmark.input(self.switch, benchmark, [*controls, comparison], **QUIET)

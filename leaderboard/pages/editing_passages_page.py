@@ -14,7 +14,7 @@ from core.tracks import EDITING
 from leaderboard.cache import Boards
 from leaderboard.editing_examples import KINDS, listed, passage
 from leaderboard.editing_traces import traces
-from leaderboard.pages.frame import CHOOSE, QUIET, SCRIPT, benchmark_choices, page_number, query_of
+from leaderboard.pages.frame import CHOOSE, QUIET, benchmark_choices, page_number, query_of, view_of
 from leaderboard.pages.render import render
 from leaderboard.records import Board
 
@@ -48,7 +48,7 @@ class EditingPassagesPage:
             with gr.Column(scale=2, min_width=280):
                 shown = gr.HTML(js_on_load=CHOOSE, elem_id="list", apply_default_css=False)
             with gr.Column(scale=5, min_width=340):
-                detail = gr.HTML(js_on_load=SCRIPT, elem_id="passage", apply_default_css=False)
+                detail = view_of("passage")
         filters = [benchmark, kind, sort, text]
         everything = [*filters, number, shown, detail]
         page.load(self.load, None, everything, **QUIET)

@@ -12,7 +12,7 @@ from core.database import Database
 from core.errors import NotFound
 from leaderboard.cache import Boards
 from leaderboard.examples import FILTERS, example, find
-from leaderboard.pages.frame import CHOOSE, QUIET, SCRIPT, benchmark_choices, page_number, query_of
+from leaderboard.pages.frame import CHOOSE, QUIET, benchmark_choices, page_number, query_of, view_of
 from leaderboard.pages.render import render
 from leaderboard.records import Board
 
@@ -49,7 +49,7 @@ class ExamplesPage:
             with gr.Column(scale=2, min_width=300):
                 listed = gr.HTML(js_on_load=CHOOSE, elem_id="list", apply_default_css=False)
             with gr.Column(scale=5, min_width=340):
-                detail = gr.HTML(js_on_load=SCRIPT, elem_id="example", apply_default_css=False)
+                detail = view_of("example")
         filters = [benchmark, kind, system, text]
         everything = [*filters, number, listed, detail]
         page.load(self.load, None, everything, **QUIET)

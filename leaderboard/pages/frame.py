@@ -20,7 +20,9 @@ QUIET: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibil
 # The query of what is shown goes to the address bar, and its name to the tab; plots are saved by the browser that drew
 # them.
 SCRIPT = """
+const slot = element.querySelector('.slot');
 const sync = () => {
+  slot.innerHTML = props.value ?? '';
   const elsewhere = element.querySelector('[data-goto]');
   if (elsewhere) location.replace(elsewhere.dataset.goto);
   const shown = element.querySelector('[data-query]');
@@ -29,7 +31,11 @@ const sync = () => {
   if (shown.dataset.title) document.title = shown.dataset.title + ' · AQA Leaderboard';
 };
 watch('value', sync);
+sync();
 """
+# Gradio would compare what is shown with what is to be shown node by node, which takes a large table a long time; what
+# stands in the slot is set at once instead.
+_SLOT = '<div class="slot"></div>'
 
 
 # Plotly hangs itself on `window`; each figure is saved as it is drawn.
@@ -69,6 +75,11 @@ def heading(title: str, path: str) -> None:
     tab = json.dumps(f"{PAGES[path]} · {SITE}")
     html = render("heading.html", title=title)
     gr.HTML(html, js_on_load=f"document.title = {tab};", apply_default_css=False, elem_id="heading")
+
+
+def view_of(elem_id: str, script: str = "") -> gr.HTML:
+    """A part of a page that a callback fills with HTML; its query goes to the address bar and its name to the tab."""
+    return gr.HTML(html_template=_SLOT, js_on_load=SCRIPT + script, elem_id=elem_id, apply_default_css=False)
 
 
 def benchmark_choices(database: Database, wanted: str, track: str | None = QA) -> tuple[list[tuple[str, str]], str]:

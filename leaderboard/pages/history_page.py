@@ -9,7 +9,7 @@ import gradio as gr
 
 from core.database import Database
 from leaderboard.history import moves
-from leaderboard.pages.frame import QUIET, SCRIPT, benchmark_choices, query_of
+from leaderboard.pages.frame import QUIET, benchmark_choices, query_of, view_of
 from leaderboard.pages.render import render
 from leaderboard.past import Moment, board_at, moments
 
@@ -28,7 +28,7 @@ class HistoryPage:
             benchmark = gr.Dropdown(label="Benchmark", choices=[], elem_id="benchmark", min_width=220)
             before = gr.Dropdown(label="From", info=_INFO, choices=[], elem_id="before", min_width=220)
             after = gr.Dropdown(label="To", info=_INFO, choices=[], elem_id="after", min_width=220)
-        table = gr.HTML(js_on_load=SCRIPT, elem_id="moves", apply_default_css=False)
+        table = view_of("moves")
         controls = [benchmark, before, after]
         page.load(self.load, None, [*controls, table], **QUIET)
         benchmark.input(self.switch, benchmark, [*controls, table], **QUIET)

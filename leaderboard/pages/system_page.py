@@ -11,7 +11,7 @@ from core.architectures import ARCHITECTURES
 from core.database import Database
 from leaderboard.cache import Boards
 from leaderboard.citation import system_bibtex
-from leaderboard.pages.frame import QUIET, SAVE, SCRIPT, benchmark_choices, plot, query_of
+from leaderboard.pages.frame import QUIET, SAVE, benchmark_choices, plot, query_of, view_of
 from leaderboard.pages.render import render
 from leaderboard.plots import calibration
 from leaderboard.records import Board, Row
@@ -34,7 +34,7 @@ class SystemPage:
         with gr.Row():
             benchmark = gr.Dropdown(label="Benchmark", choices=[], elem_id="benchmark", min_width=240)
             system = gr.Dropdown(label="System", choices=[], elem_id="system", min_width=240)
-        about = gr.HTML(js_on_load=SCRIPT, elem_id="about", apply_default_css=False)
+        about = view_of("about")
         drawing = gr.Plot(show_label=False, container=False, elem_id="plot-calibration")
         below = gr.HTML(js_on_load=SAVE, elem_id="below", apply_default_css=False)
         everything = [benchmark, system, about, drawing, below]

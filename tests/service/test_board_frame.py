@@ -85,3 +85,14 @@ def test_a_link_preview_shows_the_product_and_nothing_of_its_framework(client: h
     head = client.get("/leaderboard/").text.partition("</head>")[0]
     assert re.findall(r'<meta name="description" content="([^"]*)"', head)[0].startswith("Attributed question")
     assert not re.search(r'og:|twitter:|rel="manifest"', head)
+
+
+def test_the_frameworks_own_files_are_fetched_once(client: httpx.Client) -> None:
+    page = client.get("/leaderboard/").text
+    script = re.search(r'src="\./(assets/index-[^"]+\.js)"', page)[1]
+    assert "immutable" in client.get(f"/leaderboard/{script}").headers["cache-control"]
+    assert "immutable" not in client.get("/leaderboard/config").headers.get("cache-control", "")
+
+
+def test_without_scripts_the_board_says_where_its_numbers_are(client: httpx.Client) -> None:
+    assert "/api/v1/leaderboard/download" in client.get("/leaderboard/").text.partition("<noscript>")[2]
