@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -117,9 +118,9 @@ def _items(text: str) -> list[str]:
     return [line for line in bare if 0 < len(line) <= LONGEST_QUERY]
 
 
-def _once(lines: object) -> list[str]:
+def _once(lines: Iterable[str]) -> list[str]:
     seen: dict[str, str] = {}
-    for line in lines:  # type: ignore[attr-defined]
+    for line in lines:
         seen.setdefault(key_of(line), line)
     return [line for key, line in seen.items() if key]
 

@@ -28,7 +28,7 @@ def windows(document: Document, sentences: int = SENTENCES) -> list[str]:
 @lru_cache(maxsize=4_096)
 def _sentences(text: str) -> tuple[tuple[int, int], ...]:
     """Where each sentence begins and ends."""
-    found = []
+    found: list[tuple[int, int]] = []
     for piece in _PIECE.finditer(text):
         spans: Any = _segmenter().segment(piece[0])
         found += [(piece.start() + each.start, piece.start() + each.end) for each in spans]
