@@ -94,16 +94,21 @@ def find(
 ) -> tuple[tuple[Found, ...], int]:
     """A page of the questions that a filter finds, and how many there are."""
     chosen = [at for at, row in enumerate(board.rows) if system_id is None or row.entry.system_id == system_id]
-    query = select(QuestionRow.position, QuestionRow.text).where(QuestionRow.benchmark_id == board.benchmark)
+    mine = QuestionRow.benchmark_id == board.benchmark
+    there = np.arange(board.questions)
     if text.strip():
-        query = query.where(QuestionRow.text.icontains(text.strip(), autoescape=True))
-    rows = session.execute(query.order_by(QuestionRow.position)).all()
-    if not chosen:
-        holds = np.zeros(board.questions, dtype=int)
-    else:
+        words = QuestionRow.text.icontains(text.strip(), autoescape=True)
+        query = select(QuestionRow.position).where(mine, words).order_by(QuestionRow.position)
+        there = np.array(session.scalars(query).all(), dtype=int)
+    holds = np.zeros(board.questions, dtype=int)
+    if chosen:
         holds = FILTERS[kind].test({key: table[:, chosen] for key, table in tables.items()}).sum(axis=1)
-    kept = [Found(r.position, r.text, int(holds[r.position])) for r in rows if not kind or holds[r.position]]
-    return tuple(kept[start : start + count]), len(kept)
+    kept = there[holds[there] > 0] if kind else there
+    page = kept[start : start + count].tolist()
+    # Only what is shown is read: a benchmark has thousands of questions, a page has fifteen.
+    shown = select(QuestionRow.position, QuestionRow.text).where(mine, QuestionRow.position.in_(page))
+    texts = dict(session.execute(shown).all())
+    return tuple(Found(position, texts[position], int(holds[position])) for position in page), len(kept)
 
 
 def example(
