@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+from core.changes import Changes
 from core.database import Database
 from leaderboard.board import assemble
 from leaderboard.entries import read_entries
@@ -41,15 +43,25 @@ class Kept(Generic[_Value]):
 
 
 class Boards:
-    """The boards of a process; a key holds every entry's evaluation, which changes when its scores do."""
+    """The boards of a process; a key holds every entry's evaluation, which changes when its scores do.
+
+    While nothing was committed, the entries are not even read again within a second: the clock alone can change a
+    board too, since a team's name is hidden up to a moment.
+    """
 
     def __init__(self, database: Database, keep: int = 16) -> None:
         self._database = database
+        self._changes = Changes(database)
+        self._now: Kept[Board] = Kept(keep)
         self._boards: Kept[Board] = Kept(keep)
         self._tables: Kept[Table] = Kept(12)
 
     def get(self, benchmark_id: str, rank_by: str = "") -> Board:
         """The board as it is now. Raises as `leaderboard.board.rows`."""
+        moment = (benchmark_id, rank_by, self._changes.mark(), int(time.monotonic()))
+        return self._now.get(moment, lambda: self._read(benchmark_id, rank_by))
+
+    def _read(self, benchmark_id: str, rank_by: str) -> Board:
         with self._database.reading() as session:
             entries = read_entries(session, benchmark_id)
             key = (benchmark_id, rank_by, synthetic_ratings(session, benchmark_id), entries)
