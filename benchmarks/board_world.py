@@ -32,7 +32,7 @@ from scorer.scoring import Evaluation, Values
 from scorer.signature import Recipe
 from scorer.statistics.intervals import estimates
 from scorer.statistics.resamples import ResampleStore
-from scorer.stored import store
+from scorer.stored import show, store
 
 JUDGE = "judge:generated@1|tmpl:aqa"
 RATERS = 5
@@ -78,7 +78,7 @@ def generate(database: Database, data_path: Path, world: World) -> Benchmark:
             chosen = [items[c][q] for q, c in enumerate(choices[:, at])]
             given = [item.prediction for item in chosen if item.prediction]
             insert_rows(session, PredictionRow, _COLUMNS, [_prediction_row(submission.id, each) for each in given])
-            submission.evaluation_id = store(session, submission, found[at])
+            show(session, submission.id, store(session, submission, found[at]))
     return benchmark
 
 

@@ -56,6 +56,7 @@ def database(tmp_path: Path) -> Database:
         session.add(ShownEvaluation(submission_id=of["System 001"].id, evaluation_id=new.id, since=noon(SECOND)))
         shared = {c.key: getattr(of["System 002"], c.key) for c in Submission.__table__.columns}
         session.add(Submission(**shared | {"id": "v2", "version": 2, "published_at": noon(SECOND)}))
+        session.flush()
         session.add(ShownEvaluation(submission_id="v2", evaluation_id=shared["evaluation_id"], since=noon(SECOND)))
     return found
 
