@@ -11,6 +11,7 @@ import numpy as np
 
 from core.editing import LARGEST_REPORT
 from core.records import Question
+from core.sentences import splitter
 from core.text import hash_key
 from systems.prompts import template as templates
 from systems.rarr.asking import Answered, ask, parts_of, variant
@@ -95,7 +96,7 @@ class Researcher:
     @property
     def signature(self) -> str:
         """The parts' signatures and the numbers."""
-        numbers = f"J={self.per_query}|window={self.sentences}|M={self.most}"
+        numbers = f"J={self.per_query}|window={self.sentences}|sentences={splitter()}|M={self.most}"
         return "|".join([self.asker.signature, self.search.signature, self.relevance.signature, numbers])
 
     def evidence(self, question: Question, log: Log) -> Steps[list[Evidence]]:

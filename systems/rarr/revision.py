@@ -90,7 +90,7 @@ class Reviser:
             why = UNREADABLE_EDIT if read is None else CUT_OFF
             return {"decision": "unreadable", "after": text, "reason": why, "flag": why}
         revised = keep_spacing(text, read.text)
-        found = {"span": read.span, "revised": revised}
+        found: dict[str, Any] = {"span": read.span, "revised": revised}
         if revised == text:
             return found | {
                 "decision": "unchanged",

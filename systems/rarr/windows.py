@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from typing import Any
 
+from core.sentences import split
 from systems.rarr.records import Document
 
 SENTENCES = 4
@@ -13,8 +12,6 @@ LONGEST_DOCUMENT = 20_000
 """Characters of a document that are read; the rest is left out."""
 LONGEST_WINDOW = 1_500
 """Characters of a window; what is longer is cut at a word."""
-_PIECE = re.compile(r"[^\n]{1,2000}(?:(?<=\s)|(?=\s)|$)|[^\n]{1,2000}")
-"""Paragraphs, or pieces of long ones: the segmenter's time grows with the square of a text's length."""
 
 
 def windows(document: Document, sentences: int = SENTENCES) -> list[str]:
@@ -27,19 +24,13 @@ def windows(document: Document, sentences: int = SENTENCES) -> list[str]:
 
 @lru_cache(maxsize=4_096)
 def _sentences(text: str) -> tuple[tuple[int, int], ...]:
-    """Where each sentence begins and ends."""
-    found: list[tuple[int, int]] = []
-    for piece in _PIECE.finditer(text):
-        spans: Any = _segmenter().segment(piece[0])
-        found += [(piece.start() + each.start, piece.start() + each.end) for each in spans]
-    return tuple((start, end) for start, end in found if text[start:end].strip())
-
-
-@lru_cache(maxsize=1)
-def _segmenter() -> Any:
-    import pysbd
-
-    return pysbd.Segmenter(language="en", clean=False, char_span=True)
+    """Where each sentence begins and ends: the splitter may change blanks, never another character."""
+    places = [at for at, each in enumerate(text) if not each.isspace()]
+    bounds, done = [], 0
+    for size in (len("".join(sentence.split())) for sentence in split(text)):
+        bounds.append((places[done], places[done + size - 1] + 1))
+        done += size
+    return tuple(bounds)
 
 
 def _short(text: str) -> str:

@@ -95,6 +95,8 @@ def test_windows_slide_by_a_sentence_and_are_verbatim() -> None:
     assert all(each in text for each in found)
     assert windows(Document("s", "t", text), 9) == [text]
     assert windows(Document("s", "t", " \n ")) == []
+    odd = "One  ♫ is∯ here.\u00a0Two\x1f is. ∯ Three ☇ is."
+    assert "".join("".join(each.split()) for each in windows(Document("s", "t", odd), 1)) == "".join(odd.split())
 
 
 def test_windows_cross_paragraphs_and_are_bounded() -> None:
