@@ -50,7 +50,7 @@ def once(services: Services, team_id: int, key: str, sent: Mapping[str, Any]) ->
 
 def _brought(services: Services, team_id: int, card: SystemCard, sent: Mapping[str, Any]) -> tuple[BinaryIO, str, str]:
     """The file, its name, and where on the Hub it was fetched from; nothing is fetched for what is refused anyway."""
-    if not sent.get("reference"):
+    if "file" in sent:  # the page's form has a field for a reference too, which is empty then
         return sent["file"].stream, sent["file"].filename or "", ""
     card.check()
     services.benchmarks.get(sent["benchmark"])
@@ -75,7 +75,7 @@ def _known(services: Services, team_id: int, key: str, digest: str) -> str | Non
 def _digest(sent: Mapping[str, Any], card: SystemCard) -> str:
     """Of the card and the file's bytes; of a reference as it was written, since a branch moves, a request does not."""
     said: tuple[Any, ...] = (sent["benchmark"], astuple(card), sent["publish"])
-    if "reference" in sent:
+    if "file" not in sent:
         said = (*said, "reference", sent["reference"])
     digest = hashlib.sha256(repr(said).encode("utf-8", "surrogatepass"))
     if "file" in sent:

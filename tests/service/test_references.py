@@ -249,6 +249,8 @@ def test_the_field_on_the_page(api: FlaskClient, wired: Services, hub: FakeHub) 
     pinned = f"{REFERENCE}@{hub.repos[('datasets', 'lab/runs')].at('main')[0]}"
     assert (looked.status_code, "would be accepted" in looked.text, pinned in looked.text) == (200, True, True)
     assert counted(wired) == 0
+    file = {"file": (io.BytesIO(jsonl(GOOD[:3])), "p.jsonl"), "reference": "  "}
+    assert api.post("/submit", data=said | {"system": "By file"} | file).status_code == 303, "the other way still works"
     sent = api.post("/submit", data=said | {"reference": REFERENCE})
     assert sent.status_code == 303
     assert pinned in api.get(sent.location).text
