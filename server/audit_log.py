@@ -17,8 +17,9 @@ MOST = 1_000
 ACTIONS = (
     "benchmark.added", "hub-account.added", "hub-account.removed", "job.cancelled", "job.retried", "queue.paused",
     "queue.resumed", "rater.left-out", "rater.taken-back", "ratings.applied", "ratings.opened", "ratings.revoked",
-    "repo.committed", "repo.created", "repo.deleted", "run.failed", "run.queued", "sheet.drawn",
-    "submission.accepted", "submission.failed", "submission.published", "submission.queued", "submission.scored",
+    "repo.committed", "repo.created", "repo.deleted", "rescore.dropped", "rescore.promoted", "rescore.started",
+    "run.failed", "run.queued", "sheet.drawn", "submission.accepted", "submission.failed", "submission.published",
+    "submission.queued", "submission.scored",
     "submission.withdrawn", "team.added", "team.deleted", "team.hidden", "team.shown", "token.made", "token.revoked",
     "webhook.added", "webhook.removed",
 )  # fmt: skip
