@@ -2,9 +2,10 @@
 
 `vs_one_at_a_time`: tokens that SmolLM2-135M-Instruct reads and writes per second (by transformers; as the traces count
 them) when `Small-RARR` works on the first passages of the demo's editing benchmark together, against the same system on
-`--alone` of them one after another, where each call is of one prompt. Tokens, since passages differ in how many questions
-and edits they need. Also told: the ratio of processor seconds per token (`cpu_ratio`), which a busy machine disturbs
-less; passages a minute; and the share of passages that came out the same both ways, since rounding may turn a near-tie.
+`--alone` of them one after another, where each call is of one prompt. Tokens, since passages differ in how many
+questions and edits they need. Also told: the ratio of processor seconds per token (`cpu_ratio`), which a busy machine
+disturbs less; passages a minute; and the share of passages that came out the same both ways, since rounding may turn a
+near-tie.
 """
 
 from __future__ import annotations
