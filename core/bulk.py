@@ -30,7 +30,7 @@ def insert_rows(session: Session, table: type[Base], columns: Sequence[str], row
                 for row in rows:
                     copy.write_row(row)
         else:
-            driver.executemany(statement, rows)
+            driver.executemany(statement, rows)  # type: ignore[arg-type]  # sqlite3 takes any iterable
     except connection.dialect.loaded_dbapi.Error as error:
         base = connection.dialect.loaded_dbapi.Error
         raise DBAPIError.instance(statement, None, error, base, dialect=connection.dialect) from error

@@ -21,8 +21,8 @@ def resolve(name: str, revision: str | None, hub: HfApi | None = None, *, count:
     """The commit that `revision` (default: main) is now; no weights are fetched.
 
     With `count`, the parameters are counted from the headers of the weights. Where the Hub is not reached, a snapshot
-    of the named commit in the local cache serves. Raises `NotFound`, `Forbidden` (gated), `InvalidInput`, `Refused` (no safetensors) or
-    `Unavailable`.
+    of the named commit in the local cache serves. Raises `NotFound`, `Forbidden` (gated), `InvalidInput`, `Refused`
+    (no safetensors) or `Unavailable`.
     """
     access = hub_access()
     hub = hub or HfApi(access.endpoint, access.token)

@@ -75,7 +75,7 @@ def over_passages(session: Session, board: Board, pair: Kinship) -> PassageLevel
         return PassageLevel(len(table), None, "Fewer than three passages have both numbers.")
     if (np.ptp(table, axis=0) == 0).any():
         return PassageLevel(len(table), None, "One of the two numbers is the same on every passage.")
-    return PassageLevel(len(table), float(np.corrcoef(table.T)[0, 1]))
+    return PassageLevel(len(table), float(np.corrcoef(table[:, 0], table[:, 1])[0, 1]))
 
 
 def _table(session: Session, rows: Sequence[Row], metric: str) -> Values:

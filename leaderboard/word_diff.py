@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-SAME, GONE, NEW = "same", "gone", "new"
 Kind = Literal["same", "gone", "new"]
+SAME: Kind = "same"
+GONE: Kind = "gone"
+NEW: Kind = "new"
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 _LONGEST = 4_000
 """Words, marks and gaps of a text; longer ones are shown as one change each, since aligning them would take long."""
@@ -33,7 +35,7 @@ def word_diff(original: str, revised: str) -> tuple[Piece, ...]:
     if original == revised:
         return (Piece(SAME, original),) if original else ()
     if max(len(x), len(y)) > _LONGEST:
-        return tuple(Piece(kind, text) for kind, text in ((GONE, original), (NEW, revised)) if text)
+        return _changed(original, revised)
     runs: list[tuple[bool, str, str]] = []
     for changed, group in groupby(_joined(list(_aligned(x, y))), key=lambda run: run[0]):
         held = list(group)
@@ -43,8 +45,13 @@ def word_diff(original: str, revised: str) -> tuple[Piece, ...]:
         if not changed:
             pieces.append(Piece(SAME, gone))
             continue
-        pieces += [Piece(kind, text) for kind, text in ((GONE, gone), (NEW, new)) if text]
+        pieces += _changed(gone, new)
     return tuple(pieces)
+
+
+def _changed(gone: str, new: str) -> tuple[Piece, ...]:
+    both = Piece(GONE, gone), Piece(NEW, new)
+    return tuple(piece for piece in both if piece.text)
 
 
 def _aligned(x: list[str], y: list[str]) -> Iterator[tuple[bool, str, str]]:

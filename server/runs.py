@@ -7,7 +7,6 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +107,7 @@ def start(
             RunRow(id=identifier, team_id=team, benchmark_id=benchmark.id, system=config.name, plan=asdict(plan))
         )
         if exemplars is not None:
-            ensure(session, services.blobs, plan.exemplars, partial(exemplars.open, "rb"))
+            ensure(session, services.blobs, plan.exemplars, lambda: exemplars.open("rb"))
         if answers is not None:
             ensure(session, services.blobs, blobs_of(asdict(plan))[-1], from_bytes(answers))
         services.queue.add(session, KIND, identifier, queue, MODEL)
@@ -225,7 +224,7 @@ def _enter(
     def finish(session: Session, submission_id: str | None, reason: str | None) -> None:
         values = {"state": state, "stage": state, "progress": len(result.outputs) / max(1, _asked(plan, benchmark))}
         kept = services.settings.data_path / "runs" / row.id / runner.OUTPUTS
-        ensure(session, services.blobs, told["outputs"], partial(kept.open, "rb"))
+        ensure(session, services.blobs, told["outputs"], lambda: kept.open("rb"))
         values |= {"details": told, "submission_id": submission_id, "reason": reason, "finished_at": utc_now()}
         session.execute(update(RunRow).where(RunRow.id == row.id).values(**values))
         services.queue.finish(session, claim)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import Callable
 from types import FrameType
 
@@ -29,12 +30,12 @@ class Server(uvicorn.Server):
         self._say(AT_ONCE if self.force_exit else STOPPING)
 
 
-def run(config: uvicorn.Config, say: Callable[[str], None]) -> bool:
-    """Serve until told to stop; False where it could not start."""
+def run(config: uvicorn.Config, listening: socket.socket, say: Callable[[str], None]) -> bool:
+    """Serve on a socket until told to stop; False where it could not start."""
     config.timeout_graceful_shutdown = config.timeout_graceful_shutdown or _SECONDS
     server = Server(config, say)
     try:
-        server.run()
+        server.run(sockets=[listening])
     except KeyboardInterrupt:
         pass  # the signal that stopped it is raised again at its end
     finally:

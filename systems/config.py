@@ -159,7 +159,8 @@ def from_mapping(entry: object, where: str) -> SystemConfig:
         raise InvalidInput(f"{where}: unknown {unknown}, missing {missing}.", "See docs/systems.md for the fields.")
     for name, value in entry.items():
         _check_kind(where, name, value, type(known[name].default))
-    config = SystemConfig(**{n: tuple(value) if isinstance(value, list) else value for n, value in entry.items()})
+    values: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in entry.items()}
+    config = SystemConfig(**values)
     try:
         _check(config)
     except InvalidInput as error:

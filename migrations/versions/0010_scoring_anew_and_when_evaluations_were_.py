@@ -91,8 +91,8 @@ def upgrade() -> None:
     # Until now an evaluation was shown, of every submission of its content, from the moment it was made.
     op.execute(
         "INSERT INTO shown_evaluation (submission_id, evaluation_id, since)"
-        " SELECT submission.id, evaluation.id, evaluation.created_at FROM submission"
-        " JOIN evaluation ON evaluation.benchmark_id = submission.benchmark_id AND evaluation.digest = submission.digest"
+        " SELECT submission.id, evaluation.id, evaluation.created_at FROM submission JOIN evaluation"
+        " ON evaluation.benchmark_id = submission.benchmark_id AND evaluation.digest = submission.digest"
         " ORDER BY evaluation.id, submission.id"
     )
 

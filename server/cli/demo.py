@@ -27,14 +27,14 @@ def demo(
 
     chosen = settings()
     chosen = replace(chosen, host=host or chosen.host, port=chosen.port if port is None else port, embedded_worker=True)
-    ready(chosen)
+    listening = ready(chosen)
     wired = build(chosen)
     wired.database.upgrade()
     with stderr().status("Loading the demo benchmark") as status:
         added = load(wired, lambda step: status.update(f"Loading the demo benchmark: {step}"))
     _welcome(wired, _fresh_token(wired), added)
     _load_editing(wired)
-    run_server(wired, quiet=True)  # else the token scrolls away
+    run_server(wired, listening, quiet=True)  # else the token scrolls away
 
 
 def _load_editing(services: Services) -> None:

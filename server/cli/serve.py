@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from core.settings import Settings
     from server.bootstrap import Services
 
@@ -23,10 +25,10 @@ def serve(
 
     chosen = settings()
     chosen = replace(chosen, host=host or chosen.host, port=chosen.port if port is None else port)
-    ready(chosen)
+    listening = ready(chosen)
     wired = services(chosen)
     stderr().print(f"Serving {chosen.resolved_public_url}; the board is at /leaderboard/. Stop with Ctrl-C.")
-    run_server(wired)
+    run_server(wired, listening)
 
 
 def worker(
@@ -66,13 +68,15 @@ def worker(
     work(settings, queues, concurrency)
 
 
-def ready(settings: Settings) -> None:
-    """Look for what would stop the server, before anything is done for nothing.
+def ready(settings: Settings) -> socket:
+    """Look for what would stop the server, before anything is done for nothing; returns the socket it listens on.
+
+    Who connects from now on waits until the server has started, and is not refused.
 
     Raises `InvalidInput` for a judge that does not exist or a limit that cannot be read, and `Unavailable` for an
     address that is taken.
     """
-    import socket
+    from socket import AF_INET, AF_INET6, create_server
 
     from core.errors import Unavailable
     from scorer import judges
@@ -80,9 +84,8 @@ def ready(settings: Settings) -> None:
 
     judges.check(settings.judge)
     check(settings)
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        socket.create_server((settings.host, settings.port), family=family).close()
+        return create_server((settings.host, settings.port), family=AF_INET6 if ":" in settings.host else AF_INET)
     except (OSError, OverflowError) as error:
         raise Unavailable(
             f"{settings.host}:{settings.port} cannot be listened on: {getattr(error, 'strerror', None) or error}.",
@@ -90,7 +93,7 @@ def ready(settings: Settings) -> None:
         ) from error
 
 
-def run_server(services: Services, *, quiet: bool = False) -> None:
+def run_server(services: Services, listening: socket, *, quiet: bool = False) -> None:
     """Serve until stopped; the embedded worker starts and ends with the server. Quiet, only warnings are logged."""
     import logging
 
@@ -102,8 +105,6 @@ def run_server(services: Services, *, quiet: bool = False) -> None:
     from server.stopping import run
 
     set_up(logging.WARNING if quiet else logging.INFO, as_json=services.settings.log_json)
-    config = uvicorn.Config(
-        create(services), host=services.settings.host, port=services.settings.port, log_level="warning", log_config=None
-    )
-    if not run(config, lambda told: stderr().print(told, markup=False)):
+    config = uvicorn.Config(create(services), log_level="warning", log_config=None)
+    if not run(config, listening, lambda told: stderr().print(told, markup=False)):
         raise typer.Exit(1)

@@ -46,7 +46,7 @@ def _wanted(sent: dict[str, str]) -> Wanted:
     )  # fmt: skip
 
 
-def _given(sent: dict[str, str]) -> dict[str, str]:
+def _given(sent: dict[str, str]) -> dict[str, Any]:
     return {name: value for name, value in sent.items() if value}
 
 

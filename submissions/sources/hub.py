@@ -144,7 +144,7 @@ class Hub:
         The library's own download waits by itself, for as long as a busy Hub likes; here somebody may be waiting.
         """
         from huggingface_hub import get_session, hf_hub_url
-        from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
+        from huggingface_hub.utils import build_hf_headers, hf_raise_for_status  # type: ignore[attr-defined]
 
         url = hf_hub_url(repo, path, repo_type=kind, revision=revision, endpoint=self.endpoint.rstrip("/") or None)
         headers = build_hf_headers(token=self.token or False) | {"Accept-Encoding": "identity"}
@@ -186,7 +186,7 @@ def _hub_file(entry: Any) -> HubFile:
 def _patience(error: Exception, attempt: int) -> float | None:
     """Seconds to wait before the next try; None where another try would not help."""
     if hub_errors.status(error) == 429:
-        from huggingface_hub.utils import parse_ratelimit_headers
+        from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]
 
         headers = hub_errors.response(error).headers
         known = parse_ratelimit_headers(headers)

@@ -19,7 +19,7 @@ def shared(ids: Sequence[Sequence[int]]) -> int:
     """
     if len(ids) < 2:
         return 0
-    first, last = min(ids), max(ids)
+    first, last = min(map(list, ids)), max(map(list, ids))
     most = min(map(len, ids)) - 1
     same = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     count = min(same, most)

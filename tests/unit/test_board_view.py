@@ -20,8 +20,8 @@ PROBE = "<img src=x onerror=alert(1)>\"'</td>"
 
 def entry(at: int, **changes: object) -> Entry:
     made = Entry(
-        at, f"System {at}", "Team A", "retrieve-then-read", "64 exemplars", "", (), False, None, False, f"s{at}", 1, 1.0, at,
-        "judge:x@1", None,
+        at, f"System {at}", "Team A", "retrieve-then-read", "64 exemplars", "", (), False, None, False,
+        f"s{at}", 1, 1.0, at, "judge:x@1", None,
     )  # fmt: skip
     return replace(made, **changes)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
+import socket
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import uvicorn
 from rich.console import Console
 
-from server import app
+from server import app, stopping
 from server.cli.console import table
 from server.cli.serve import run_server
 
@@ -29,10 +29,11 @@ def test_nothing_is_cut_off_in_a_narrow_table() -> None:
 
 @pytest.mark.parametrize(("quiet", "level"), [(True, logging.WARNING), (False, logging.INFO)])
 def test_a_quiet_server_logs_warnings_only(quiet: bool, level: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uvicorn, "run", lambda *_args, **_named: None)
+    monkeypatch.setattr(stopping, "run", lambda *_arguments: True)
     monkeypatch.setattr(app, "create", lambda _services: None)
     logger = logging.getLogger("aqa")
     monkeypatch.setattr(logger, "level", logger.level)
-    services: Any = SimpleNamespace(settings=SimpleNamespace(log_json=False, host="127.0.0.1", port=1))
-    run_server(services, quiet=quiet)
+    services: Any = SimpleNamespace(settings=SimpleNamespace(log_json=False))
+    with socket.socket() as listening:
+        run_server(services, listening, quiet=quiet)
     assert logger.level == level

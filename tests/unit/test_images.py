@@ -27,7 +27,9 @@ def test_every_setting_is_known() -> None:
         assert {name for name in environment(chain(STAGES, target)) if name.startswith(PREFIX)} <= KNOWN
     assert OURS.keys() == {"web", "worker-cpu", "worker-gpu", "migrate"}
     for service in OURS.values():
-        given = {name: re.sub(r"\$\{\w+:[?-](.*)\}", r"\1", str(value)) for name, value in service["environment"].items()}
+        given = {
+            name: re.sub(r"\$\{\w+:[?-](.*)\}", r"\1", str(value)) for name, value in service["environment"].items()
+        }
         ours = {name: value for name, value in given.items() if name.startswith(PREFIX)}
         assert ours.keys() <= KNOWN
         assert service["environment"] == OURS["web"]["environment"], "all processes are told the same"

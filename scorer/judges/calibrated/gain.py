@@ -64,7 +64,7 @@ def gains(
         raise ValueError(f"{len(names)} questions do not fit resamples of {resamples.n}")
     place = {name: at for at, name in enumerate(names)}
     of = np.array([place[group] for group in groups])
-    makers = {
+    makers: dict[str, Callable[[Floats], Statistic]] = {
         "brier": lambda p: _mean((p - labels) ** 2, of, len(names)),
         "log_loss": lambda p: _mean(_log_loss(p, labels), of, len(names)),
         "ece": lambda p: _ece(p, labels, of, len(names)),
