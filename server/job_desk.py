@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from core import queue_care
 from core.audit import record
+from core.errors import Conflict
 from core.queue import CANCELLED, OPEN, RETRIABLE, STATES, found
 from core.tables import Job
 from core.tables.base import utc_now
@@ -97,14 +99,7 @@ def one(services: Services, job_id: int) -> JobView:
 
 def retry(services: Services, job_id: int) -> JobView:
     """Queue a failed or cancelled job again; parts of one evaluation go together. Raises `NotFound`, `Conflict`."""
-    with services.database.transaction() as session:
-        job = services.queue.retry(session, job_id)
-        for other in _together(session, job, RETRIABLE):
-            services.queue.retry(session, other)
-        job.reason = None
-        if job.kind in AGAIN:
-            AGAIN[job.kind](services, session, job.subject)
-        record(session, "job.retried", job.id, kind=job.kind, of=job.subject)
+    _retry(services, job_id)
     return one(services, job_id)
 
 
@@ -125,15 +120,16 @@ def cancel(services: Services, job_id: int) -> JobView:
 
 
 def retry_all(services: Services, chosen: Chosen) -> int:
-    """Queue all chosen jobs that failed again; returns how many."""
+    """Queue all chosen jobs that failed again; returns how many. Jobs with nothing left to do stay as they are."""
+    conditions = (Job.state == "failed", *chosen.conditions(state=False))
     with services.database.reading() as session:
-        failed = list(session.scalars(select(Job.id).where(Job.state == "failed", *chosen.conditions(state=False))))
-    done = 0
+        failed = list(session.scalars(select(Job.id).where(*conditions).order_by(Job.id)))
+    taken: set[int] = set()
     for job_id in failed:
-        if one(services, job_id).state == "failed":  # its siblings may have taken it along
-            retry(services, job_id)
-        done += 1
-    return done
+        if job_id not in taken:
+            with suppress(Conflict):
+                taken |= _retry(services, job_id)
+    return len(taken.intersection(failed))
 
 
 def pause(services: Services, queue: str) -> None:
@@ -157,6 +153,20 @@ def lasting(seconds: float) -> str:
         if seconds < most:
             return f"{seconds / length:.0f} {unit}"
     return f"{seconds / 86_400:,.0f} d"
+
+
+def _retry(services: Services, job_id: int) -> set[int]:
+    """The jobs that are queued again: this one and those that go with it."""
+    with services.database.transaction() as session:
+        job = services.queue.retry(session, job_id)
+        others = _together(session, job, RETRIABLE)
+        for other in others:
+            services.queue.retry(session, other)
+        job.reason = None
+        if job.kind in AGAIN:
+            AGAIN[job.kind](services, session, job.subject)
+        record(session, "job.retried", job.id, kind=job.kind, of=job.subject)
+    return {job_id, *others}
 
 
 def _together(session: Session, job: Job, states: tuple[str, ...]) -> list[int]:

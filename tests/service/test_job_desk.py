@@ -247,6 +247,7 @@ def test_unknown_jobs_and_jobs_of_what_is_gone(client: FlaskClient, services: Se
         job.state = "failed"
     with pytest.raises(Conflict, match="gone"):
         job_desk.retry(services, job.id)
+    assert job_desk.retry_all(services, Chosen()) == 0, "what cannot be retried keeps nothing else from it"
     assert jobs(services)[0].state == "failed", "nothing was changed"
     assert jobs(services)[0].about == "gone"
 
