@@ -69,10 +69,10 @@ class EditRatingFile:
 
 @dataclass(frozen=True)
 class EditGround:
-    """What ratings are joined to; `held` gives the texts by revision key that submissions hold of some positions."""
+    """What ratings are joined to; `held` gives the texts that submissions hold of some positions, by these and key."""
 
     questions: Sequence[Question]
-    held: Callable[[Sequence[int]], Mapping[bytes, str]]
+    held: Callable[[Sequence[int]], Mapping[tuple[int, bytes], str]]
     pseudonym: Callable[[str], str]
     limits: Limits
     skip_unknown: bool = False
@@ -104,7 +104,7 @@ class _Reader:
         self._ground, self._findings = ground, findings
         self._index = QuestionIndex(ground.questions, PASSAGE)
         self._reports = Reports(ground.limits, findings)
-        self._held: Mapping[bytes, str] = {}
+        self._held: Mapping[tuple[int, bytes], str] = {}
         self._parted: dict[str, Sequence[str]] = {}
 
     def read(self, rows: Sequence[TableRow]) -> list[EditRating]:
@@ -168,11 +168,12 @@ class _Reader:
                 return None
             return key_of(question.position, revised, self._reports.read(row.row, row.cells)), revised
         key = bytes.fromhex(named) if len(named) == 32 and not set(named.lower()) - set("0123456789abcdef") else b""
-        if key not in self._held:
+        text = self._held.get((question.position, key))
+        if text is None:
             message = "No submission holds a revision with this key of this passage."
             self._unknown("unknown_revision", message, row.row, named)
             return None
-        return key, self._held[key]
+        return key, text
 
     def _sentences(self, text: str) -> Sequence[str]:
         if text not in self._parted:

@@ -28,6 +28,7 @@ class Held(NamedTuple):
     """A text that a submission holds: its revision, or the original beside the revision's report."""
 
     submission: str
+    position: int
     revision: bytes
     text: str
 
@@ -65,7 +66,7 @@ def held_texts(session: Session, benchmark_id: str, positions: Sequence[int]) ->
         for row, original in session.execute(query):
             report = [Snippet(**snippet) for snippet in row.report]
             for text in dict.fromkeys((row.text, original)):
-                yield Held(row.submission_id, key_of(row.position, text, report), text)
+                yield Held(row.submission_id, row.position, key_of(row.position, text, report), text)
 
 
 def edit_labelled(session: Session, benchmark_id: str, keys: Sequence[EditKey]) -> dict[bytes, RevisionLabel]:

@@ -94,10 +94,10 @@ def _read(data: bytes, name: str, benchmark: Benchmark, files: Files) -> RatingF
 
 
 def _read_edits(data: bytes, name: str, benchmark: Benchmark, files: Files) -> EditRatingFile:
-    def held(positions: Sequence[int]) -> dict[bytes, str]:
+    def held(positions: Sequence[int]) -> dict[tuple[int, bytes], str]:
         with files.database.reading() as session:
             found = editing_touched.held_texts(session, benchmark.id, positions)
-            return {each.revision: each.text for each in found}
+            return {(each.position, each.revision): each.text for each in found}
 
     pseudonym = pseudonyms(files.database).of
     return read_edit_ratings(

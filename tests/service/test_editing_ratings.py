@@ -194,6 +194,13 @@ def test_batches_that_are_refused(services: Services, sent: Submission, change: 
         assert session.scalars(select(EditRatingRow)).all() == []
 
 
+def test_a_key_counts_for_its_own_passage_only(services: Services, sent: Submission) -> None:
+    rows = sheet(services)
+    other = next(row for row in rows if (row["id"], row["sentence"]) == ("p1", "1")) | {"id": "p0"}
+    seen = services.ratings.preview("edit", io.BytesIO(filled([*rows, other], "Ann", {})), "l.csv")
+    assert (seen.accepted, seen.report.counts["unknown_revision"]) == (False, 1)
+
+
 def test_twice_in_a_batch_and_twice_the_same_file(services: Services, sent: Submission) -> None:
     rows = sheet(services)
     good, again = filled(rows, "Ann", {}), filled([*rows, rows[-1]], "Ann", {})
