@@ -43,23 +43,29 @@ class PassageLevel:
 
 
 def over_systems(session: Session, board: Board, pair: Kinship, store: ResampleStore) -> SystemLevel:
-    """The human number against the automatic one, of systems whose passages are all rated."""
+    """The human number against the automatic one, of systems whose passages are all rated.
+
+    Systems that use AutoAIS inside are drawn, but left out of the fit where a judge made the automatic number.
+    """
     column = next(each for each in board.columns if each.key == pair.automatic)
     rows = [
         row
         for row in board.rows
         if row.metrics[pair.human].unranked is None and row.metrics[pair.automatic].value is not None
     ]
-    points = tuple(Point(row.entry, row.metrics[pair.automatic], row.metrics[pair.human], None) for row in rows)
+    out = [row.metrics[pair.automatic].struck for row in rows]
+    points = tuple(
+        Point(row.entry, row.metrics[pair.automatic], row.metrics[pair.human], why)
+        for row, why in zip(rows, out, strict=True)
+    )
     if len(rows) < 2:
         return SystemLevel(column, points, None, None, "Fewer than two systems have both numbers for every passage.")
     human, automatic = _table(session, rows, pair.human), _table(session, rows, pair.automatic)
     rated = np.isfinite(human)
     count, seed = resampling(column.recipe)
     architectures = [row.entry.architecture for row in rows]
-    found = correlate(
-        np.where(rated, human, 0.0), automatic, rated, architectures, store.get(len(human), count, seed)
-    )  # fmt: skip
+    drawn, left_out = store.get(len(human), count, seed), [why is not None for why in out]
+    found = correlate(np.where(rated, human, 0.0), automatic, rated, architectures, drawn, left_out)
     return SystemLevel(column, points, found, fitted_line(points))
 
 
