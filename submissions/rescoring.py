@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -10,6 +12,7 @@ from core.queue import Queue
 from core.tables import Job, PredictionRow, Rescore, RescoreItem, RevisionRow, Submission
 from submissions.kinds import EVALUATE, RESCORE, priority_of
 
+_LOOKUP = 500
 OPEN, PROMOTED, DROPPED = "open", "promoted", "dropped"
 
 
@@ -47,7 +50,8 @@ def catch_up(session: Session, queue: Queue, submission: Submission) -> None:
         return
     item = session.get(RescoreItem, (last.id, submission.id))
     if item is None and submission.evaluation_id is not None:
-        queue.add(session, EVALUATE, submission.id, priority=priority_of(_rows(session, submission.id)))
+        rows = rows_of(session, [submission.id]).get(submission.id, 0)
+        queue.add(session, EVALUATE, submission.id, priority=priority_of(rows))
 
 
 def labels_moved(session: Session, queue: Queue, submission_id: str) -> None:
@@ -65,7 +69,12 @@ def labels_moved(session: Session, queue: Queue, submission_id: str) -> None:
             queue.add(session, RESCORE, subject, priority=PRIORITY)
 
 
-def _rows(session: Session, submission_id: str) -> int:
-    held = (PredictionRow, RevisionRow)
-    counts = (select(func.count()).select_from(table).where(table.submission_id == submission_id) for table in held)
-    return sum(session.scalar(count) or 0 for count in counts)
+def rows_of(session: Session, submissions: Sequence[str]) -> dict[str, int]:
+    """Submission → how many predictions or revisions it holds; one without any is left out."""
+    found: dict[str, int] = {}
+    for start in range(0, len(submissions), _LOOKUP):
+        some = submissions[start : start + _LOOKUP]
+        for held in (PredictionRow.submission_id, RevisionRow.submission_id):
+            counts = select(held, func.count()).where(held.in_(some)).group_by(held)
+            found |= dict(session.execute(counts).all())
+    return found

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from core import states
@@ -148,7 +148,7 @@ def _changed(before: Mapping[bytes, Label], after: Mapping[bytes, Label]) -> set
 
 def _queue_evaluations(session: Session, queue: Queue, submissions: Sequence[str]) -> None:
     """A job each, unless one waits already; that one is locked, so that it cannot start on the old labels."""
-    rows = _rows(session, submissions)
+    rows = rescoring.rows_of(session, submissions)
     for submission in submissions:
         rescoring.labels_moved(session, queue, submission)
         waiting = session.scalars(
@@ -163,13 +163,3 @@ def _queue_evaluations(session: Session, queue: Queue, submissions: Sequence[str
                 .where(Submission.id == submission)
                 .values(state=states.QUEUED, stage="waiting: human ratings have changed", progress=0.0)
             )
-
-
-def _rows(session: Session, submissions: Sequence[str]) -> dict[str, int]:
-    """Submission → how many predictions it holds."""
-    found: dict[str, int] = {}
-    for start in range(0, len(submissions), _LOOKUP):
-        mine = PredictionRow.submission_id.in_(submissions[start : start + _LOOKUP])
-        counts = select(PredictionRow.submission_id, func.count()).where(mine).group_by(PredictionRow.submission_id)
-        found |= dict(session.execute(counts).all())
-    return found
