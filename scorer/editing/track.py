@@ -59,7 +59,8 @@ class EditingTrack:
         resamples: ResampleStore,
     ) -> Evaluation:  # fmt: skip
         """The numbers. Raises `AqaError` where a sentence was not judged."""
-        if any(s.snippet is None for item in items if item.evidence for s in item.after.sentences):
+        judged = [s for item in items if item.evidence for s in (*item.after.sentences, *item.before.sentences)]
+        if any(sentence.snippet is None for sentence in judged):
             raise AqaError("A sentence was not judged.", "Score the entry again.")
         scores, values = measure_all(recipe, metrics, items, resamples)
         return Evaluation(recipe.whole(list(metrics)), recipe.judge, items, {}, scores, values)
