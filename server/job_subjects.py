@@ -65,6 +65,7 @@ def about(session: Session, jobs: Iterable[Job]) -> dict[int, About]:
     runs_ = _runs(session, {job.subject for job in found if job.kind == runs.KIND})
     messages = _messages(session, {int(job.subject) for job in found if job.kind == webhooks.KIND})
     repos = _repos(session, {int(job.subject.partition(":")[0]) for job in found if job.kind in _OF_COMMITS})
+    others = runs_ | messages
     told: dict[int, About] = {}
     for job in found:
         held: dict[str, About]
@@ -74,7 +75,7 @@ def about(session: Session, jobs: Iterable[Job]) -> dict[int, About]:
         elif job.kind in _OF_COMMITS:
             held, key = repos, job.subject.partition(":")[0]
         else:
-            held, key = (runs_ | messages), job.subject
+            held, key = others, job.subject
         told[job.id] = held.get(key) or About(job.subject)
     return told
 
