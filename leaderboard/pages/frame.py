@@ -32,6 +32,18 @@ const sync = () => {
 };
 watch('value', sync);
 sync();
+// Gradio's page has a base address, so that a link into the page would load it anew, without its query.
+element.addEventListener('click', event => {
+  const link = event.target.closest('a[href^="#"]');
+  const aim = link && document.getElementById(link.getAttribute('href').slice(1));
+  if (!aim) return;
+  event.preventDefault();
+  const folded = aim.closest('details');
+  if (folded) folded.open = true;
+  aim.tabIndex = -1;
+  aim.focus();
+  aim.scrollIntoView({block: 'center'});
+});
 """
 # Gradio would compare what is shown with what is to be shown node by node, which takes a large table a long time; what
 # stands in the slot is set at once instead.
