@@ -16,6 +16,7 @@ def snapshot(
     as_json: Json = False,
 ) -> None:
     """Keep the board as it is now, if it has changed since the last snapshot."""
+    from core.text import counted
     from server.cli.console import print_json, stdout
     from server.cli.wiring import services
     from server.snapshots import keep
@@ -28,7 +29,7 @@ def snapshot(
                     for each, found in made.items()})  # fmt: skip
         return
     for each, found in made.items():
-        said = "nothing has changed" if found is None else f"snapshot {found.id}, {_counted(found.systems)}"
+        said = "nothing has changed" if found is None else f"snapshot {found.id}, {counted(found.systems, 'system')}"
         stdout().print(f"{each}: {said}.", markup=False)
 
 
@@ -54,7 +55,3 @@ def listed(benchmark: Annotated[str, typer.Option(help="The benchmark's id.")], 
     for each in found:
         shown.add_row(str(each.id), f"{each.taken_at:%Y-%m-%d %H:%M}", f"{each.systems:,}", each.digest[:12])
     stdout().print(shown)
-
-
-def _counted(systems: int) -> str:
-    return "1 system" if systems == 1 else f"{systems:,} systems"

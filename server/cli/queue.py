@@ -98,6 +98,7 @@ def retry(
 ) -> None:
     """Queue failed or cancelled jobs again with fresh attempts; parts of one evaluation go together."""
     from core.errors import InvalidInput
+    from core.text import counted
     from server import job_desk
     from server.cli.console import stdout
     from server.cli.wiring import services
@@ -107,7 +108,7 @@ def retry(
     wired = services()
     if all_failed:
         done = job_desk.retry_all(wired, job_desk.Chosen(kind))
-        stdout().print(f"{done:,} job{'' if done == 1 else 's'} queued again.")
+        stdout().print(f"{counted(done, 'job')} queued again.")
         return
     for each in job or []:
         _told(job_desk.retry(wired, each), "is queued again")

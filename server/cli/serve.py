@@ -42,6 +42,7 @@ def worker(
     import logging
 
     from core.queue import checked
+    from core.text import counted
     from scorer import judges
     from server.cli.console import stdout
     from server.cli.wiring import services
@@ -56,7 +57,7 @@ def worker(
         from server.worker import Worker
 
         done = Worker(wired, queues).run_until_idle()
-        stdout().print(f"{done:,} job{'' if done == 1 else 's'} done.")
+        stdout().print(f"{counted(done, 'job')} done.")
         return
     wired.database.engine.dispose()  # the processes that do the work open their own connections
     how = "as the broker announces them" if settings.broker_url else "by looking into the database"

@@ -58,6 +58,7 @@ def _of_revisions(
     benchmark: str, out: Path | None, method: str, size: int | None, submissions: list[str], seed: int, before: bool
 ) -> None:
     from core.errors import InvalidInput
+    from core.text import counted
     from server.cli.console import stdout
     from server.cli.wiring import services
     from server.ratings import revision_sheet
@@ -71,7 +72,7 @@ def _of_revisions(
     with written(out) as stream:
         stream.write(data)
     stdout().print(
-        f"{count:,} text{'s' * (count != 1)} of {benchmark} to rate, written to {out}. "
+        f"{counted(count, 'text')} of {benchmark} to rate, written to {out}. "
         "Filled in, it comes back by: aqa ratings preview",
         soft_wrap=True,
     )

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from core.benchmark import Benchmark
 from core.editing import Revision, Snippet
+from core.majority import strict_majority
 from core.tables import EditRatingRow, RatingBatch
 from core.text import hash_key, revision_key
 from submissions.labels import batch_counts, raters_left_out, raters_per_item
@@ -32,7 +33,7 @@ class Verdict:
     @property
     def yes(self) -> bool:
         """The strict majority's word."""
-        return 2 * self.positive > self.raters
+        return strict_majority(self.positive, self.raters)
 
 
 @dataclass(frozen=True, slots=True)
