@@ -43,15 +43,9 @@ def calibrate(
     settings = wired.settings
     with progress("Judging") as tell:
         found = learn(
-            wired.database,
-            loaded,
-            told,
-            method,
-            settings.bootstrap_resamples,
-            settings.bootstrap_seed,
-            settings.judge_chunk,
-            tell,
-        )
+            wired.database, loaded, told, method, settings.bootstrap_resamples, settings.bootstrap_seed,
+            settings.judge_chunk, tell,
+        )  # fmt: skip
     if as_json:
         print_json(
             {"judge": loaded.signature, "signature": found.fit.signature, "lines": [asdict(x) for x in found.lines]}
