@@ -72,11 +72,11 @@ def test_another_judges_systems_teach_nothing(session: Session, board: Board) ->
     assert found.reason
 
 
-def test_without_ratings_there_is_a_reason(tmp_path: Path) -> None:
+def test_few_ratings_give_a_reason(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path / 'board.sqlite'}")
     database.ensure_current()
-    generate(database, tmp_path, World(systems=2, questions=20, rated=0))
+    generate(database, tmp_path, World(systems=2, questions=20, rated=3))
     with database.reading() as opened:
         found = learned(opened, (there := rows(opened, "generated")), there.rows[0], STORE)
-    assert found.reason
-    assert found.mean is None
+    assert "40 are needed" in (found.reason or "")
+    assert (found.mean, found.gains) == (None, ())
