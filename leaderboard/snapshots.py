@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -71,21 +71,6 @@ def taken(session: Session, benchmark_id: str) -> list[Taken]:
         .order_by(BoardSnapshot.taken_at.desc(), BoardSnapshot.id.desc())
     )  # fmt: skip
     return [Taken(*found) for found in session.execute(query)]
-
-
-def of_day(session: Session, benchmark_id: str, day: date) -> BoardSnapshot | None:
-    """The last snapshot of a day (UTC), if one was taken on it."""
-    start = datetime.combine(day, time(), UTC)
-    return session.scalars(
-        select(BoardSnapshot)
-        .where(
-            BoardSnapshot.benchmark_id == benchmark_id,
-            BoardSnapshot.taken_at >= start,
-            BoardSnapshot.taken_at < start + timedelta(days=1),
-        )
-        .order_by(BoardSnapshot.taken_at.desc(), BoardSnapshot.id.desc())
-        .limit(1)
-    ).first()
 
 
 def find(session: Session, snapshot_id: int) -> BoardSnapshot:

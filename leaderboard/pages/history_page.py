@@ -37,7 +37,7 @@ class HistoryPage:
     def load(self, request: gr.Request) -> list[Any]:
         """Moments and moves as the URL asks."""
         query = request.query_params
-        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""))
+        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""), None)
         if not benchmark:
             return [gr.update()] * 3 + [render("no_benchmark.html")]
         chosen = self._chosen(benchmark, query.get("from", ""), query.get("to", ""))
