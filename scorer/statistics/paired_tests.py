@@ -14,10 +14,9 @@ Indices = NDArray[np.intp]
 # Differences of rates that agree to this many binary places are one difference, not two.
 _PLACES = 40
 _PAIRS_AT_ONCE = 256
-# A variance of differences below this share of the two systems' own, or below this size per question, has lost
-# the digits that p needs; such pairs are taken question by question.
+# A variance of differences below this share of the two systems' own, or below its fourth power where values are of
+# size 1, has lost the digits that p needs; such pairs are taken question by question.
 _KEEPS_DIGITS = 1e-4
-_KEEPS_SIZE = 1e-10
 
 
 class TTests(NamedTuple):
