@@ -42,7 +42,9 @@ class Settings:
     public_url: str = _setting("", "Address users reach the service at; empty means http://HOST:PORT.")
     secret_key: str = _setting("", "Key that signs session cookies; empty means one made and kept in the data folder.")
     secure_cookies: bool = _setting(False, "Send session cookies over HTTPS only; switch on behind TLS.")
-    judge: str = _setting("small", "Judge of benchmarks for which no rescore promoted another: a key or spec of docs/judges.")
+    judge: str = _setting(
+        "small", "Judge of benchmarks for which no rescore promoted another: a key or spec of docs/judges."
+    )
     sentence_form: str = _setting("plain", "How sentences of edited passages are judged: plain, or with context.")
     judge_queue: str = _setting("cpu", "Queue whose workers judge: cpu, or gpu to leave judging to workers there.")
     fanout_pairs: int = _setting(
