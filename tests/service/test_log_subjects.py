@@ -28,7 +28,8 @@ def lines() -> Iterator[Any]:
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
     logger = logging.getLogger("aqa")
-    before, logger.level = logger.level, logging.INFO
+    before = logger.level
+    logger.setLevel(logging.INFO)
     logger.addHandler(handler)
     yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
     logger.removeHandler(handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import socket
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from core.settings import Settings
 from scorer.outputs import files
 from server.cli.console import stdout
 from server.client import Client
-from tests.small_benchmark import add_benchmark
+from submissions.report import report_to_dict
+from tests.small_benchmark import GOOD, add_benchmark, jsonl
 
 
 def test_a_refused_connection_is_told_without_numbers() -> None:
@@ -62,8 +64,9 @@ def test_on_a_full_disk_outputs_appear_together_or_not_at_all(
     services = build(Settings(judge="token-overlap", data_dir=str(tmp_path / "data"), bootstrap_resamples=100))
     services.database.ensure_current()
     benchmark = add_benchmark(services, tmp_path / "files")
-    found = services.scorer.score(benchmark, [])
-    outputs = from_evaluation(services.database, benchmark, "d" * 64, found, {})
+    read = services.intake.validate("small", io.BytesIO(jsonl(GOOD)), "p.jsonl")
+    found = services.scorer.score(benchmark, read.predictions)
+    outputs = from_evaluation(services.database, benchmark, read.digest, found, report_to_dict(read.report))
     source, folder = Source("p.jsonl", "0" * 64, 1, "aqa score"), tmp_path / "out"
     if before:
         write_all(outputs, folder, source, ("jsonl",))
