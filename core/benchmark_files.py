@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 import orjson
 
-from core.editing import LONGEST_TEXT
+from core.editing import LONGEST_TEXT, MOST_SENTENCES, sentence_ends
 from core.errors import InvalidInput, Refused
 from core.records import Place, Question
 from core.text import canonical_question
@@ -97,6 +97,8 @@ def _fault_of_passage(text: Any, context: Any, kind: Any, identifier: Any) -> st
         return "a text holds a NUL character"
     if len(text) > LONGEST_TEXT:
         return f"the text has more than {LONGEST_TEXT:,} characters"
+    if sentence_ends(text) > MOST_SENTENCES:
+        return f"the text has more than {MOST_SENTENCES} sentences; part the passage"
     if len(identifier) > _LONGEST_ID or len(str(kind)) > _LONGEST_TYPE:
         return f"an id has at most {_LONGEST_ID} characters, a type {_LONGEST_TYPE}"
     return None

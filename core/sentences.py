@@ -15,7 +15,7 @@ def splitter() -> str:
     return f"pysbd-{metadata.version('pysbd')}.{_STEPS}"
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def split(text: str) -> tuple[str, ...]:
     """The sentences of an English text in order, without the blanks around them; none for a blank text.
 

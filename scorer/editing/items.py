@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.editing import Revision
+from core.editing import MOST_SENTENCES, Revision
+from core.errors import InvalidInput
 from core.records import Judgment, Pair, Passage, Question
 from core.sentences import split
 from core.text import pair_key
@@ -76,7 +77,10 @@ class Prepared:
 
 
 def prepare(questions: Sequence[Question], revisions: Sequence[Revision], form: str) -> Prepared:
-    """Split the texts of an entry, and pair each sentence with each snippet of its report that has text."""
+    """Split the texts of an entry, and pair each sentence with each snippet of its report that has text.
+
+    Raises `InvalidInput` for a text of more than `MOST_SENTENCES` sentences, before anything is paired for it.
+    """
     sentences: dict[tuple[int, int], tuple[str, ...]] = {}
     pairs: dict[bytes, Pair] = {}
     for revision in revisions:
@@ -84,6 +88,7 @@ def prepare(questions: Sequence[Question], revisions: Sequence[Revision], form: 
         for at, text in enumerate((revision.text, question.text)):
             same = at == 1 and text == revision.text
             found = sentences[revision.position, 0] if same else split(text)
+            _check_length(found, question)
             sentences[revision.position, at] = found
             for sentence in found:
                 hypothesis = statement(form, question.context, sentence)
@@ -91,6 +96,14 @@ def prepare(questions: Sequence[Question], revisions: Sequence[Revision], form: 
                     if snippet.text.strip():
                         pairs.setdefault(pair_key(snippet.text, hypothesis), Pair(snippet.text, hypothesis))
     return Prepared(form, sentences, pairs)
+
+
+def _check_length(sentences: Sequence[str], question: Question) -> None:
+    if len(sentences) > MOST_SENTENCES:
+        raise InvalidInput(
+            f"A text of passage {question.id!r} has {len(sentences):,} sentences; at most {MOST_SENTENCES} are judged.",
+            "Shorten or part it, and submit again.",
+        )
 
 
 def items_of(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from core.editing import LARGEST_REPORT, LONGEST_TEXT, Revision
+from core.editing import LARGEST_REPORT, LONGEST_TEXT, MOST_SENTENCES, Revision, sentence_ends
 from core.records import Question, Report
 from submissions.editing.report_cells import NUMBERED, Reports
 from submissions.formats import Findings, Limits, QuestionIndex, Table, TableRow, excerpt, read_table
@@ -32,6 +32,7 @@ COUNTS = (
     "too_many_snippets",
     "bad_report",
     "overlong_field",
+    "too_many_sentences",
 )
 _EVIDENCE = re.compile(r"evidence_(\d+)")
 
@@ -186,6 +187,9 @@ def _warn(row: _Row, original: str, findings: Findings) -> None:
     if len(row.revised) > LONGEST_TEXT:
         message = f"The revised text has more than {LONGEST_TEXT:,} characters."
         findings.problem("overlong_field", message, row.row, row.shown)
+    elif (ends := sentence_ends(row.revised)) > MOST_SENTENCES:
+        message = f"The revised text has {ends:,} ends of sentences; at most {MOST_SENTENCES} are allowed."
+        findings.problem("too_many_sentences", message, row.row, row.shown)
     elif not row.revised.strip():
         findings.warn("empty_revision", "The revised text is empty; it scores 0.", row.row, row.shown)
     elif row.revised.strip() == original.strip():

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.editing import LONGEST_TEXT
+from core.editing import LONGEST_TEXT, MOST_SENTENCES, sentence_ends
 from core.records import Question, Report
 from core.sentences import split
 from core.text import canonical_question
@@ -165,6 +165,10 @@ class _Reader:
             if len(revised) > LONGEST_TEXT:
                 message = f"The revised text has more than {LONGEST_TEXT:,} characters."
                 self._findings.problem("overlong_field", message, row.row, excerpt(revised))
+                return None
+            if sentence_ends(revised) > MOST_SENTENCES:
+                message = f"The revised text has more than {MOST_SENTENCES} ends of sentences."
+                self._findings.problem("too_many_sentences", message, row.row, excerpt(revised))
                 return None
             return key_of(question.position, revised, self._reports.read(row.row, row.cells)), revised
         key = bytes.fromhex(named) if len(named) == 32 and not set(named.lower()) - set("0123456789abcdef") else b""

@@ -15,7 +15,7 @@ from pyarrow import parquet
 from sqlalchemy import select
 
 from core.benchmark import NewBenchmark
-from core.editing import LONGEST_TEXT
+from core.editing import LONGEST_TEXT, MOST_SENTENCES
 from core.errors import InvalidInput, Refused
 from core.records import Report
 from core.tables import PredictionRow, RevisionRow
@@ -78,6 +78,7 @@ def test_passages_of_a_benchmark(editing: Services) -> None:
         {"id": 3, "text": "x"},
         {"id": "p0", "text": "x"},
         {"id": "a", "text": "x" * (LONGEST_TEXT + 1)},
+        {"id": "a", "text": "A b. " * (MOST_SENTENCES + 1)},
     ],
 )
 def test_passages_that_are_refused(services: Services, tmp_path: Path, row: dict[str, Any]) -> None:
@@ -172,6 +173,8 @@ def test_every_kind_of_file_means_the_same(editing: Services) -> None:
         ({"report": [{"text": "x" * (LONGEST_TEXT + 1)}]}, "overlong_field"),
         ({"report": [{"text": "x", "query": "q" * 2**20}]}, "overlong_field"),
         ({"revised": "x" * (LONGEST_TEXT + 1)}, "overlong_field"),
+        ({"revised": "A b. " * (MOST_SENTENCES + 1)}, "too_many_sentences"),
+        ({"revised": "A b\n" * (MOST_SENTENCES + 1)}, "too_many_sentences"),
         ({"revised": "a\0"}, "nul_byte"),
         ({"revised": ["a"]}, "nested_value"),
         ({"revised": {"text": "a"}}, "nested_value"),

@@ -11,7 +11,7 @@ from statistics import fmean
 import pytest
 from sqlalchemy import select
 
-from core.editing import Revision, Snippet
+from core.editing import MOST_SENTENCES, Revision, Snippet, sentence_ends
 from core.errors import InvalidInput
 from core.records import Judgment, Pair
 from core.sentences import split
@@ -182,6 +182,18 @@ def test_context_before_the_sentences(editing: Services) -> None:
     hypotheses = {pair.hypothesis for pair in prepare(questions, [revision], "context").pairs.values()}
     before = "Tell me of the Nile. Gladly."
     assert hypotheses == {f"{before} The Nile flows north.", f"{before} The Nile flows south."}
+
+
+def test_a_text_of_too_many_sentences_is_not_paired(editing: Services) -> None:
+    questions = editing.benchmarks.get("edit").questions
+    for more in (0, 1):
+        text = "A cat sat. " * (MOST_SENTENCES + more)
+        assert sentence_ends(text) == len(split(text)) == MOST_SENTENCES + more
+        if more:
+            with pytest.raises(InvalidInput, match="201 sentences"):
+                prepare(questions, [Revision(3, text, (Snippet("a"),))], "plain")
+        else:
+            assert len(prepare(questions, [Revision(3, text, (Snippet("a"),))], "plain").pairs) == 2
 
 
 def test_the_best_snippet_of_each_sentence(editing: Services) -> None:
