@@ -78,7 +78,8 @@ def trade_off(found: Sequence[Mark], axes: Axes, synthetic: bool) -> dict[str, A
 
 def contour(level: float) -> dict[str, Any]:
     """The line of all (attribution, preservation) whose harmonic mean is `level`, in (0, 1): y = F x / (2 x - F)."""
-    x = np.linspace(level / (2 - level), 1.0, 60)
+    least = level / (2 - level)
+    x = least + (1 - least) * np.linspace(0, 1, 80) ** 2  # closer together where the line is steep
     y = level * x / (2 * x - level)
     middle = int(np.argmin(np.abs(x - y)))  # on the diagonal, where a balanced system would be
     text = [f"F1 {100 * level:.0f}" if at == middle else "" for at in range(len(x))]
