@@ -48,12 +48,14 @@ class LocalBlobs:
             raise
         return digest.hexdigest()
 
-    def open(self, key: str) -> BinaryIO:
-        """A readable stream. Raises `NotFound`."""
+    def open(self, key: str, start: int = 0) -> BinaryIO:
+        """A readable stream from a byte on. Raises `NotFound`."""
         try:
-            return self._path(key).open("rb")
+            stream = self._path(key).open("rb")
         except FileNotFoundError:
             raise NotFound(f"There is no blob {key}.") from None
+        stream.seek(start)
+        return stream
 
     def exists(self, key: str) -> bool:
         """True if the content is stored."""

@@ -34,8 +34,8 @@ class Blobs(Protocol):
         """Store a stream whole or not at all; returns its key. Storing twice is harmless."""
         ...
 
-    def open(self, key: str) -> BinaryIO:
-        """A readable stream of the content. Raises `core.errors.NotFound`."""
+    def open(self, key: str, start: int = 0) -> BinaryIO:
+        """A readable stream of the content from a byte of it on. Raises `core.errors.NotFound`."""
         ...
 
     def exists(self, key: str) -> bool: ...

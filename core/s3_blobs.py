@@ -53,11 +53,12 @@ class S3Blobs:
                         raise Unavailable("The object store kept fewer bytes than were sent.", "Try again.")
         return key
 
-    def open(self, key: str) -> BinaryIO:
-        """A readable stream. Raises `NotFound`, and `Unavailable` where the store does not answer."""
+    def open(self, key: str, start: int = 0) -> BinaryIO:
+        """A readable stream from a byte on. Raises `NotFound`, and `Unavailable` where the store does not answer."""
+        part = {"Range": f"bytes={start}-"} if start else {}
         with _answering():
             try:
-                return cast(BinaryIO, self._client.get_object(Bucket=self._bucket, Key=self._name(key))["Body"])
+                return cast(BinaryIO, self._client.get_object(Bucket=self._bucket, Key=self._name(key), **part)["Body"])
             except self._client.exceptions.NoSuchKey:
                 raise NotFound(f"There is no blob {key}.") from None
 

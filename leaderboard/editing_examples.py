@@ -13,19 +13,19 @@ from core.benchmark import Benchmark
 from core.database import Database
 from core.editing import Revision, Snippet
 from core.errors import NotFound
-from core.records import Question
+from core.records import Judgment, Question
 from core.tables import RevisionRow
 from leaderboard.editing_steps import Step, steps_of
 from leaderboard.records import Board, Entry, Row
 from leaderboard.word_diff import Piece, word_diff
 from scorer.editing.attribution import attributed
-from scorer.editing.items import EditItem, Version, items_of, prepare
+from scorer.editing.items import EditItem, Prepared, Version, items_of, prepare
 from scorer.editing.preservation import lev
 from scorer.editing.sentences import FORMS, PLAIN
 from scorer.judgments import lookup
 from scorer.statistics.harmonic import harmonic
 from scorer.stored import revision_of
-from submissions.editing.labels import Verdict, edit_labels_for
+from submissions.editing.labels import EditLabels, RevisionLabel, Verdict, edit_labels_of, key_of
 
 _BATCH = 500
 
@@ -94,10 +94,9 @@ KINDS = {
 
 
 def listed(
-    session: Session, board: Board, benchmark: Benchmark, *, kind: str = "", text: str = "", type_: str = ""
+    benchmark: Benchmark, changed: Mapping[int, int], *, kind: str = "", text: str = "", type_: str = ""
 ) -> list[Listed]:
-    """The passages of a kind and type that hold some words, in the benchmark's order."""
-    changed = _changed(session, board, benchmark)
+    """The passages of a kind and type that hold some words, in the benchmark's order; `changed` as of `changes`."""
     wanted = text.strip().casefold()
     found = []
     for question in benchmark.questions:
@@ -119,30 +118,74 @@ def passage(
         raise NotFound(
             f"{board.title} has no passage {position}.", f"Passages are 0 to {len(benchmark.questions) - 1}."
         )
+    question = benchmark.questions[position]
     with database.reading() as session:
         revisions = _revisions(session, [row.entry.submission for row in board.rows], position)
+        keys = [key_of(position, text, r.report) for r in revisions.values() for text in (r.text, question.text)]
+        labels = edit_labels_of(session, benchmark.id, keys)
+    prepared = {
+        row.entry.submission: prepare(benchmark.questions, [revisions[row.entry.submission]], _form(row))
+        for row in board.rows
+        if row.entry.submission in revisions
+    }
+    judged = _judged(database, board, prepared)
     edited = []
     for row in board.rows:
-        revision = revisions.get(row.entry.submission)
-        trace = traces.get(row.entry.submission, {})
-        if revision is None:
-            edited.append(Edited(row.entry, None, steps=steps_of(trace), flags=trace.get("flags", ())))
+        name = row.entry.submission
+        trace = traces.get(name, {})
+        if name in revisions:
+            about = _About(question, labels, judged[row.entry.judge], trace)
+            edited.append(_edited(row.entry, revisions[name], prepared[name], about))
         else:
-            edited.append(_edited(database, row, benchmark, revision, trace))
-    return PassageView(benchmark.questions[position], tuple(edited))
+            edited.append(Edited(row.entry, None, steps=steps_of(trace), flags=trace.get("flags", ())))
+    return PassageView(question, tuple(edited))
 
 
-def _edited(database: Database, row: Row, benchmark: Benchmark, revision: Revision, trace: Mapping[str, Any]) -> Edited:
-    question = benchmark.questions[revision.position]
-    prepared = prepare(benchmark.questions, [revision], _form(row))
-    judgments = lookup(database, row.entry.judge, list(prepared.pairs))
-    with database.reading() as session:
-        labels = edit_labels_for(session, benchmark, [revision])
-    (item,) = items_of([question], [revision], prepared, judgments, labels)
-    judged = not prepared.pairs or bool(judgments)
+def changes(session: Session, board: Board, benchmark: Benchmark) -> dict[int, int]:
+    """Per passage, how many systems of the board changed it; reads every revision, so keep it by the evaluations."""
+    counts: dict[int, int] = {}
+    submissions = [row.entry.submission for row in board.rows]
+    for start in range(0, len(submissions), _BATCH):
+        query = select(RevisionRow.position, RevisionRow.text).where(
+            RevisionRow.submission_id.in_(submissions[start : start + _BATCH])
+        )
+        for position, text in session.execute(query):
+            if text.strip() != benchmark.questions[position].text.strip():
+                counts[position] = counts.get(position, 0) + 1
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What was read at once for all systems, and one's own trace."""
+
+    question: Question
+    labels: Mapping[bytes, RevisionLabel]
+    judgments: Mapping[bytes, Judgment]
+    trace: Mapping[str, Any]
+
+
+def _judged(database: Database, board: Board, prepared: Mapping[str, Prepared]) -> dict[str, dict[bytes, Judgment]]:
+    """By judge, what it said of the pairs of all its systems."""
+    pairs: dict[str, list[bytes]] = {}
+    for row in board.rows:
+        if row.entry.submission in prepared:
+            pairs.setdefault(row.entry.judge, []).extend(prepared[row.entry.submission].pairs)
+    return {judge: lookup(database, judge, keys) for judge, keys in pairs.items()}
+
+
+def _edited(entry: Entry, revision: Revision, prepared: Prepared, about: _About) -> Edited:
+    question, at = about.question, revision.position
+    after, before = (
+        about.labels.get(key_of(at, text, revision.report)) for text in (revision.text, question.text)
+    )  # fmt: skip
+    labels = EditLabels({at: after} if after else {}, {at: before} if before else {})
+    (item,) = items_of([question], [revision], prepared, about.judgments, labels)
+    judged = not prepared.pairs or not prepared.pairs.keys().isdisjoint(about.judgments)
     return Edited(
-        row.entry, revision, word_diff(question.text, revision.text), _told(item, item.after), _told(item, item.before),
-        _numbers(item, judged), revision.text.strip() != question.text.strip(), steps_of(trace), trace.get("flags", ()),
+        entry, revision, word_diff(question.text, revision.text), _told(item, item.after), _told(item, item.before),
+        _numbers(item, judged), revision.text.strip() != question.text.strip(), steps_of(about.trace),
+        about.trace.get("flags", ()),
     )  # fmt: skip
 
 
@@ -181,17 +224,3 @@ def _revisions(session: Session, submissions: Sequence[str], position: int) -> d
         )
         found |= {row.submission_id: revision_of(row) for row in session.scalars(query)}
     return found
-
-
-def _changed(session: Session, board: Board, benchmark: Benchmark) -> dict[int, int]:
-    """Per passage, how many systems of the board changed it."""
-    counts: dict[int, int] = {}
-    submissions = [row.entry.submission for row in board.rows]
-    for start in range(0, len(submissions), _BATCH):
-        query = select(RevisionRow.position, RevisionRow.text).where(
-            RevisionRow.submission_id.in_(submissions[start : start + _BATCH])
-        )
-        for position, text in session.execute(query):
-            if text.strip() != benchmark.questions[position].text.strip():
-                counts[position] = counts.get(position, 0) + 1
-    return counts

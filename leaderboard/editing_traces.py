@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
 
 import orjson
 from sqlalchemy import select
@@ -12,18 +13,64 @@ from sqlalchemy.orm import Session
 from core.errors import NotFound
 from core.ports import Blobs
 from core.tables import RunRow
+from leaderboard.cache import Kept
 
 _BATCH = 500
+_PIECE = 1 << 16
 
 
-def traces(session: Session, blobs: Blobs, submissions: Sequence[str], position: int) -> dict[str, dict[str, Any]]:
-    """What each submission's run tells of one item; submissions that no run here made are left out."""
-    found = {}
-    for submission, key in _outputs(session, submissions).items():
-        trace = _trace(blobs, key, position)
-        if trace is not None:
-            found[submission] = trace
-    return found
+_POSITION = re.compile(rb'\{"position":(\d+),')
+
+
+class Traces:
+    """Reads single lines of what runs kept: where each begins is found once, since blobs never change."""
+
+    def __init__(self, blobs: Blobs, keep: int = 128) -> None:
+        self._blobs = blobs
+        self._starts: Kept[dict[int, int]] = Kept(keep)
+
+    def of(self, session: Session, submissions: Sequence[str], position: int) -> dict[str, dict[str, Any]]:
+        """What each submission's run tells of one item; submissions that no run here made are left out."""
+        found = {}
+        for submission, key in _outputs(session, submissions).items():
+            trace = self._trace(key, position)
+            if trace is not None:
+                found[submission] = trace
+        return found
+
+    def _trace(self, key: str, position: int) -> dict[str, Any] | None:
+        try:
+            start = self._starts.get(key, lambda: _starts(self._blobs, key)).get(position)
+            if start is None:
+                return None
+            with self._blobs.open(key, start) as stream:
+                line = next(_lines(stream), b"")
+            trace = orjson.loads(line).get("trace")
+        except (NotFound, orjson.JSONDecodeError):
+            return None
+        return trace if isinstance(trace, dict) else None
+
+
+def _starts(blobs: Blobs, key: str) -> dict[int, int]:
+    """Position → the byte at which its line begins."""
+    starts: dict[int, int] = {}
+    at = 0
+    with blobs.open(key) as stream:
+        for line in _lines(stream):
+            if found := _POSITION.match(line):
+                starts.setdefault(int(found[1]), at)
+            at += len(line)
+    return starts
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines with their ends; a stream of an object store gives pieces where it is asked for lines."""
+    held = b""
+    while piece := stream.read(_PIECE):
+        *whole, held = (held + piece).split(b"\n")
+        yield from (line + b"\n" for line in whole)
+    if held:
+        yield held
 
 
 def _outputs(session: Session, submissions: Sequence[str]) -> dict[str, str]:
@@ -38,21 +85,3 @@ def _outputs(session: Session, submissions: Sequence[str]) -> dict[str, str]:
             if submission is not None and isinstance(key, str):
                 held[submission] = key
     return held
-
-
-def _trace(blobs: Blobs, key: str, position: int) -> dict[str, Any] | None:
-    """The trace of one item; lines are read until it is found, and only its own is parsed."""
-    wanted = b'{"position":%d,' % position
-    try:
-        stream = blobs.open(key)
-    except NotFound:
-        return None
-    with stream:
-        for line in stream:
-            if line.startswith(wanted):
-                try:
-                    trace = orjson.loads(line).get("trace")
-                except orjson.JSONDecodeError:
-                    return None
-                return trace if isinstance(trace, dict) else None
-    return None

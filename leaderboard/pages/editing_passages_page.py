@@ -6,14 +6,14 @@ from typing import Any
 
 import gradio as gr
 
-from core.benchmark import Benchmarks
+from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
-from core.errors import NotFound
+from core.errors import InvalidInput, NotFound
 from core.ports import Blobs
 from core.tracks import EDITING
-from leaderboard.cache import Boards
-from leaderboard.editing_examples import KINDS, listed, passage
-from leaderboard.editing_traces import traces
+from leaderboard.cache import Boards, Kept, evaluations_of
+from leaderboard.editing_examples import KINDS, changes, listed, passage
+from leaderboard.editing_traces import Traces
 from leaderboard.pages.frame import CHOOSE, QUIET, benchmark_choices, page_number, query_of, view_of
 from leaderboard.pages.render import render
 from leaderboard.records import Board
@@ -28,7 +28,8 @@ class EditingPassagesPage:
         self._database = database
         self._boards = boards
         self._benchmarks = benchmarks
-        self._blobs = blobs
+        self._traces = Traces(blobs)
+        self._changed: Kept[dict[int, int]] = Kept(12)
 
     def add(self, page: gr.Blocks) -> None:
         """Lay out the page and wire it."""
@@ -112,8 +113,7 @@ class EditingPassagesPage:
     ) -> list[Any]:  # fmt: skip
         """The list and the passage; without a chosen one, the first of the list."""
         board, held = self._boards.get(benchmark), self._benchmarks.get(benchmark)
-        with self._database.reading() as session:
-            found = listed(session, board, held, kind=kind, text=text or "", type_=sort or "")
+        found = listed(held, self._changes(board, held), kind=kind, text=text or "", type_=sort or "")
         page = found[(number - 1) * _PER_PAGE : number * _PER_PAGE]
         if position is None and page:
             position = page[0].position
@@ -127,14 +127,21 @@ class EditingPassagesPage:
         )  # fmt: skip
         return [shown, self._detail(board, position, query)]
 
+    def _changes(self, board: Board, benchmark: Benchmark) -> dict[int, int]:
+        def read() -> dict[int, int]:
+            with self._database.reading() as session:
+                return changes(session, board, benchmark)
+
+        return self._changed.get((board.benchmark, evaluations_of(board)), read)
+
     def _detail(self, board: Board, position: int | None, query: str) -> str:
         if position is None:
             return render("empty.html", text="No passage to show.")
         held = self._benchmarks.get(board.benchmark)
         try:
             with self._database.reading() as session:
-                steps = traces(session, self._blobs, [row.entry.submission for row in board.rows], position)
+                steps = self._traces.of(session, [row.entry.submission for row in board.rows], position)
             found = passage(self._database, board, held, position, steps)
-        except NotFound as error:
+        except (NotFound, InvalidInput) as error:
             return render("empty.html", text=error.message)
         return render("editing_passage.html", board=board, found=found, query=query)

@@ -15,9 +15,9 @@ from core.tables import RunRow, Submission
 from leaderboard.board import assemble, rows
 from leaderboard.editing_compare import differences, widest
 from leaderboard.editing_correlate import PAIRS, over_passages, over_systems
-from leaderboard.editing_examples import listed, passage
+from leaderboard.editing_examples import changes, listed, passage
 from leaderboard.editing_plots import AUTO, AXES, HUMAN, LEVELS, contour, marks, trade_off
-from leaderboard.editing_traces import traces
+from leaderboard.editing_traces import Traces
 from leaderboard.pages.board_html import board_html
 from leaderboard.pages.render import render
 from leaderboard.ranking import read_many
@@ -114,11 +114,12 @@ def _kinship(database: Database, board: Board) -> None:
 def _passages(services: Services, board: Board) -> None:
     benchmark = services.benchmarks.get(board.benchmark)
     with services.database.reading() as session:
-        assert len(listed(session, board, benchmark)) == len(benchmark.questions)
-        dialogue = listed(session, board, benchmark, kind="context")
-        assert {benchmark.questions[each.position].type for each in dialogue} == {"dialogue"}
-        (nile,) = listed(session, board, benchmark, text="WHITE nile")
-        assert nile.changed >= 2
+        changed = changes(session, board, benchmark)
+    assert len(listed(benchmark, changed)) == len(benchmark.questions)
+    dialogue = listed(benchmark, changed, kind="context")
+    assert {benchmark.questions[each.position].type for each in dialogue} == {"dialogue"}
+    (nile,) = listed(benchmark, changed, text="WHITE nile")
+    assert nile.changed >= 2
     found = passage(services.database, board, benchmark, nile.position, {})
     edited = {each.entry.system: each for each in found.edited}
     oracle = edited["Oracle-editor"]
@@ -170,8 +171,10 @@ def test_steps_are_read_from_a_run_and_hostile_ones_stay_text(services: Services
     with services.database.reading() as session:
         board = rows(session, "edit")
         ids = list(session.scalars(select(Submission.id)))
-        told = traces(session, services.blobs, ids, 0)
-        assert traces(session, services.blobs, ids, 7) == {}
+        kept = Traces(services.blobs)
+        told = kept.of(session, ids, 0)
+        assert kept.of(session, ids, 7) == {}
+        assert kept.of(session, ids, 1) == {submission.id: {"steps": []}}
     assert list(told) == [submission.id]
     found = passage(services.database, board, services.benchmarks.get("edit"), 0, told)
     made = next(each for each in found.edited if each.entry.system == "Runner").steps

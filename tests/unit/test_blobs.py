@@ -43,6 +43,13 @@ def test_what_is_put_comes_back(blobs: Blobs, content: bytes) -> None:
     assert blobs.exists(key)
 
 
+def test_a_blob_is_read_from_a_byte_on(blobs: Blobs) -> None:
+    key = blobs.put(io.BytesIO(b"one\ntwo\n"))
+    for start, rest in ((0, b"one\ntwo\n"), (4, b"two\n")):
+        with blobs.open(key, start) as stream:
+            assert stream.read() == rest
+
+
 def test_putting_twice_keeps_one(blobs: Blobs) -> None:
     assert blobs.put(io.BytesIO(b"x")) == blobs.put(io.BytesIO(b"x"))
     assert len(list(blobs.keys())) == 1
