@@ -18,6 +18,7 @@ from tests.small_benchmark import add_team
 from tests.small_editing import add_editing, send
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=30_000)
 PROBE = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{7*7}}'
 
 
@@ -81,7 +82,7 @@ def test_comparison_follows_the_link_and_leads_to_a_passage(page: Any) -> None:
 
 def test_passage_shows_edits_evidence_and_votes(page: Any) -> None:
     page.goto("/leaderboard/editing-passages?benchmark=demo-editing&passage=13")
-    section = page.get_by_role("region", name="Oracle-editor").first
+    section = page.get_by_role("region", name="Oracle-editor", exact=True)
     expect(section.locator("del").first).to_contain_text("Eagle")
     expect(section.locator("ins").first).to_contain_text("Aquarius")
     assert section.locator("del").first.evaluate("e => getComputedStyle(e).textDecorationLine") == "line-through"
