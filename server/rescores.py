@@ -129,9 +129,12 @@ def promote(services: Services, rescore_id: int, leave_out: Collection[str] = ()
         _check_left_out(session, row, leave_out)
         if missing := [each for each in lacking(session, row) if each.submission not in leave_out]:
             raise _incomplete(row, missing)
-        items = session.scalars(select(RescoreItem).where(RescoreItem.rescore_id == row.id)).all()
-        for item in items:
-            submission = session.get_one(Submission, item.submission_id)
+        pairs = (
+            select(RescoreItem, Submission)
+            .join(Submission, Submission.id == RescoreItem.submission_id)
+            .where(RescoreItem.rescore_id == row.id)
+        )
+        for item, submission in session.execute(pairs).all():
             item.left_out, item.before_id = item.submission_id in leave_out, submission.evaluation_id
             # What was never scored is left to its own job, which tells its team; it takes the new judge by itself.
             if submission.evaluation_id is None or item.left_out or item.evaluation_id is None:

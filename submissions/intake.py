@@ -20,7 +20,7 @@ from core.errors import Conflict, Forbidden, InvalidInput, NotFound, TooLarge
 from core.ports import Blobs
 from core.queue import Queue
 from core.settings import Settings
-from core.tables import Submission, System, Team
+from core.tables import BenchmarkRow, Submission, System, Team
 from core.tables.base import utc_now
 from submissions import quotas, rescoring, tracks
 from submissions.formats import Limits
@@ -138,7 +138,13 @@ class Intake:
 
     def _change(self, submission_id: str, team_id: int | None, change: Callable[[Submission], None]) -> Submission:
         with self.database.transaction() as session:
-            submission = session.get(Submission, submission_id, with_for_update=True)
+            submission = session.get(Submission, submission_id)
+            if submission is None:
+                raise NotFound(f"There is no submission {submission_id!r}.")
+            # A rescore that starts or is promoted locks the benchmark, then its entries: in that order here, too, so
+            # that it either finds this version shown or is found open by it.
+            session.get_one(BenchmarkRow, submission.benchmark_id, with_for_update={"read": True, "key_share": True})
+            submission = session.get(Submission, submission_id, with_for_update=True, populate_existing=True)
             if submission is None:
                 raise NotFound(f"There is no submission {submission_id!r}.")
             if team_id is not None and submission.system.team_id != team_id:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 from pathlib import Path
 
@@ -401,6 +402,21 @@ def test_a_version_shown_again_after_a_promotion_is_scored_like_the_others(servi
     services.intake.publish(gone.id, None)
     assert work(services) == 1
     assert [c["apart"] for c in board_of(services)["columns"] if c["metric"] == "autoais"] == [None]
+
+
+def test_a_version_that_is_published_while_a_rescore_starts_is_part_of_it(services: Services) -> None:
+    private = of(services, "Gone")
+    with ThreadPoolExecutor() as pool:
+        with services.database.transaction() as session:
+            session.get_one(BenchmarkRow, "small", with_for_update=True)
+            made = Rescore(benchmark_id="small", judge="strict", recipe="r")
+            session.add(made)
+            session.flush()
+            published = pool.submit(services.intake.publish, private.id, None)
+            assert not wait([published], timeout=0.5).done, "publishing waits for the start"
+        assert published.result(30).published_at
+    with services.database.reading() as session:
+        assert session.get(RescoreItem, (made.id, private.id)) is not None
 
 
 def test_the_history_shows_what_was_shown(services: Services) -> None:
