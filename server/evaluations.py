@@ -31,9 +31,7 @@ def evaluate(services: Services, claim: Claim) -> None:
 
     What was scored with the paper's released judgments stays so when its labels change.
     """
-    judge = _judge(services, claim.subject)
-    if judge == RELEASED or not _split(services, claim, judge):
-        _score_as_due(services, claim)
+    _score_as_due(services, claim, split=True)
 
 
 def evaluate_released(services: Services, claim: Claim) -> None:
@@ -43,7 +41,7 @@ def evaluate_released(services: Services, claim: Claim) -> None:
 
 def finish(services: Services, claim: Claim) -> None:
     """Score a submission whose chunks are judged; a pair that is missing all the same is judged here."""
-    _score_as_due(services, claim)
+    _score_as_due(services, claim, split=False)
 
 
 def failed(services: Services, session: Session, subject: str, reason: str) -> None:
@@ -120,7 +118,7 @@ def _split(services: Services, claim: Claim, judge: str) -> bool:
     with services.database.transaction() as session:
         services.queue.finish(session, claim)
         session.get(Submission, claim.subject, with_for_update=True)
-        if fanout.under_way(session, EVALUATE, claim.subject):
+        if fanout.under_way(session, (EVALUATE, FINISH), claim.subject):
             return True  # the finisher of those chunks sees the newest labels
         total = fanout.queue_chunks(services, session, claim, CHUNK, missing, LARGE)
         session.execute(
@@ -131,13 +129,19 @@ def _split(services: Services, claim: Claim, judge: str) -> bool:
     return True
 
 
-def _score_as_due(services: Services, claim: Claim) -> None:
-    """Score by the judge that is due when the scores are stored; a promotion in between has it done again."""
+def _score_as_due(services: Services, claim: Claim, *, split: bool) -> None:
+    """Score by the judge that is due when the scores are stored; a promotion in between has it done again.
+
+    The pairs of a judge that came in between are split like any others: this worker may not be one to judge them.
+    """
     while True:
+        judge = _judge(services, claim.subject)
+        if split and judge != RELEASED and _split(services, claim, judge):
+            return
         try:
-            return _score(services, claim, _judge(services, claim.subject))
+            return _score(services, claim, judge)
         except _JudgeMoved:
-            continue
+            split = True
 
 
 def _score(services: Services, claim: Claim, judge: str, *, fixed: bool = False) -> None:

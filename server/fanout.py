@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -59,9 +59,9 @@ def ended(session: Session, claim: Claim) -> tuple[int, int]:
     return states["done"], states.total()
 
 
-def under_way(session: Session, kind: str, subject: str) -> bool:
+def under_way(session: Session, kinds: Sequence[str], subject: str) -> bool:
     """True where chunks of an earlier job are open and none of them failed, so that a finisher is sure to come."""
-    parents = select(Job.id).where(Job.subject == subject, Job.kind == kind)
+    parents = select(Job.id).where(Job.subject == subject, Job.kind.in_(kinds))
     newest = session.scalar(select(func.max(Job.parent)).where(Job.parent.in_(parents)))
     states = _chunks(session, newest) if newest is not None else Counter[str]()
     return bool(states["queued"] + states["running"]) and not states["failed"] + states["cancelled"]

@@ -126,7 +126,7 @@ def _split(services: Services, claim: Claim, work: Work) -> bool:
     with services.database.transaction() as session:
         services.queue.finish(session, claim)
         session.get(RescoreItem, (work.rescore.id, work.submission), with_for_update=True)
-        if not fanout.under_way(session, RESCORE, claim.subject):
+        if not fanout.under_way(session, (RESCORE,), claim.subject):
             fanout.queue_chunks(services, session, claim, CHUNK, missing, PRIORITY)
     return True
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 
 from core.errors import Conflict, InvalidInput, NotFound
 from core.ports import Judge
@@ -293,6 +293,38 @@ def test_an_evaluation_in_flight_when_another_judge_is_promoted_ends_under_that(
         work(services)
     assert promoted
     assert judge_of(services, "A") == "judge:strict@1"
+
+
+def test_pairs_of_a_judge_promoted_meanwhile_are_left_to_who_has_it(services: Services, settings: Settings) -> None:
+    made = rescores.start(services, "small", "strict")
+    work(services)
+    split = build(dataclasses.replace(settings, fanout_pairs=1, judge_queue="gpu"))
+    with split.database.transaction() as session:
+        split.queue.add(session, "evaluate", of(split, "A").id)
+        session.execute(update(EvaluationRow).values(signature=EvaluationRow.signature + "|old"))
+    measured = type(split.scorer)._measured
+    promoted: list[int] = []
+
+    def slow(self, *args):
+        found = measured(self, *args)
+        if not promoted:
+            promoted.append(rescores.promote(split, made.id).id)
+            with split.database.transaction() as session:
+                session.execute(delete(JudgmentRow))
+            asked.clear()
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(split.scorer), "_measured", slow)
+        Worker(split, ["cpu"]).run_until_idle()
+    assert promoted
+    assert asked == [], "the cpu workers leave it to others"
+    Worker(split, ["gpu"]).run_until_idle()
+    assert asked
+    Worker(split, ["cpu"]).run_until_idle()
+    assert of(split, "A").state == "scored"
+    assert judge_of(split, "A") == "judge:strict@1"
+    split.database.engine.dispose()
 
 
 def test_new_metric_versions_are_scored_anew_by_workers_that_have_them(
