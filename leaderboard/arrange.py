@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from leaderboard.records import Board, Column, Group, Row, Summary
 from leaderboard.search import matcher
@@ -53,8 +54,30 @@ def simplest(board: Board, view: View) -> View:
     """The same view with what the board does by itself left out, so that its URL is short."""
     usual = tuple(column.key for column in visible_columns(board, View()))
     columns = () if set(view.columns) == set(usual) else view.columns
-    sort = "" if view.sort == (board.rank_by or "system") else view.sort
-    return replace(view, columns=columns, sort=sort)
+    if view.sort == board.rank_by or (not board.rank_by and view.sort == "system" and view.ascending):
+        return replace(view, columns=columns, sort="", ascending=view.ascending and bool(board.rank_by))
+    return replace(view, columns=columns)
+
+
+def places(board: Board, arranged: Arranged) -> dict[str, list[int | None]]:
+    """By what headings sort by: the place of each shown row's value among all, from 0 up, None where it has none.
+
+    Rows are in the board's own order, and equal values share a place: what a browser needs to sort as `arrange` does.
+    """
+    rows = shown_rows(board, arranged)
+    by_name = {"system": _places([row.entry.system.casefold() for row in rows])}
+    return by_name | {c.key: _places([row.metrics[c.key].value for row in rows]) for c in arranged.columns}
+
+
+def shown_rows(board: Board, arranged: Arranged) -> list[Row]:
+    """The rows that are shown, in the board's own order."""
+    shown = {id(row) for section in arranged.sections for row in section.rows}
+    return [row for row in board.rows if id(row) in shown]
+
+
+def _places(values: Sequence[Any]) -> list[int | None]:
+    order = {value: at for at, value in enumerate(sorted({value for value in values if value is not None}))}
+    return [None if value is None else order[value] for value in values]
 
 
 def _summary(group: Group, rows: Sequence[Row]) -> Summary | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import urlencode
 
-from leaderboard.arrange import Arranged, arrange
+from leaderboard.arrange import Arranged, arrange, places, shown_rows
 from leaderboard.citation import board_bibtex
 from leaderboard.pages.render import render
 from leaderboard.records import Board, Cell
@@ -34,7 +33,8 @@ def board_html(board: Board, view: View, public_url: str = "") -> str:
     body = render(
         "table.html", board=board, view=view, arranged=arranged, note=notes, sort=sort_of(board, view),
         system_link=lambda system_id: "system?" + urlencode({"benchmark": board.benchmark, "id": system_id}),
-        cell_note=cell_note,
+        cell_note=cell_note, places=places(board, arranged),
+        at={row.entry.system_id: at for at, row in enumerate(shown_rows(board, arranged))},
     ) if arranged.shown else ""  # fmt: skip
     return render(
         "board.html", board=board, view=view, arranged=arranged, table=body, notes=notes.listed(),
@@ -49,22 +49,17 @@ def cell_note(cell: Cell, ranked_column: bool) -> str | None:
 
 
 def sort_of(board: Board, view: View) -> tuple[str, bool]:
-    """The column the rows stand by, and whether ascending."""
-    return view.sort or board.rank_by or "system", view.ascending
-
-
-def toggled(board: Board, view: View, column: str) -> View:
-    """The view after a click on a column's heading: first descending, then ascending."""
-    current, ascending = sort_of(board, view)
-    return replace(view, sort=column, ascending=not ascending if column == current else column == "system")
+    """The column the rows stand by, and whether ascending; names do where nothing was chosen and nothing is ranked."""
+    chosen = view.sort or board.rank_by
+    return chosen or "system", view.ascending or not chosen
 
 
 def message(board: Board, arranged: Arranged) -> str:
     """One line for sight and for screen readers."""
     if not board.rows:
-        return "No system is published on this benchmark yet."
+        return "No system is published on this benchmark yet"
     if not arranged.shown:
-        return "No system matches."
+        return "No system matches"
     count = f"{arranged.shown} of {arranged.total} systems" if arranged.shown < arranged.total else (
         "1 system" if arranged.total == 1 else f"{arranged.total} systems")  # fmt: skip
     return count

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -12,8 +14,8 @@ from core.database import Database
 from core.tracks import EDITING, QA, TRACKS
 from leaderboard.arrange import simplest, visible_columns
 from leaderboard.cache import Boards
-from leaderboard.pages.board_html import board_html, sort_of, toggled
-from leaderboard.pages.frame import QUIET, benchmark_choices, view_of
+from leaderboard.pages.board_html import board_html, sort_of
+from leaderboard.pages.frame import KEPT, QUIET, benchmark_choices, view_of
 from leaderboard.pages.render import render
 from leaderboard.records import Board
 from leaderboard.view import NO_SIZE, REFERENCES, SIZES, View
@@ -25,12 +27,8 @@ PATHS = {QA: "/leaderboard/", EDITING: "/leaderboard/editing"}
 _SORTS = [("Name", "system"), ("Share of questions answered", "coverage"), ("Size", "size")]
 _DIRECTIONS = [("Highest first", False), ("Lowest first", True)]
 _RANKED_BY = {QA: "AIS, else AutoAIS", EDITING: "F1 AP, else F1 AP auto"}
-_HEADINGS = """
-element.addEventListener('click', event => {
-  const heading = event.target.closest('[data-sort]');
-  if (heading) trigger('click', {sort: heading.dataset.sort});
-});
-"""
+_HEADINGS = (Path(__file__).parent / "assets" / "board.js").read_text(encoding="utf-8")
+_KEY = re.compile(r"[\w:.@+-]{1,80}")
 
 
 class BoardPage:
@@ -81,7 +79,7 @@ class BoardPage:
         page.load(self.load_waiting, None, below, **QUIET)
         benchmark.input(self.switch, benchmark, [*controls, table], **QUIET)
         benchmark.input(self.waiting, benchmark, below, **QUIET)
-        table.click(self.heading, controls, [sort, ascending, table], **QUIET)
+        table.click(self.heading, None, [sort, ascending, table], trigger_mode="always_last", **QUIET)
         gr.on(
             # A text box tells of keys as `input`, of all else (pasted, deleted) as `change` only.
             [search.change, *(control.input for control in controls[2:])],
@@ -117,12 +115,12 @@ class BoardPage:
         board = self._boards.get(view.benchmark, view.rank_by)
         return self._html(board, simplest(board, view))
 
-    def heading(self, event: gr.EventData, *values: Any) -> tuple[str, bool, str]:
-        """Sort by the heading that was clicked; a second click turns the order round."""
-        view = _view(values)
-        board = self._boards.get(view.benchmark, view.rank_by)
-        clicked = toggled(board, view, str(event._data.get("sort", "")))
-        return clicked.sort, clicked.ascending, self._html(board, simplest(board, clicked))
+    def heading(self, event: gr.EventData) -> tuple[Any, Any, Any]:
+        """The controls after a click on a heading; the browser has sorted the rows that it shows."""
+        sort, ascending = str(event._data.get("sort", "")), bool(event._data.get("ascending"))
+        if not _KEY.fullmatch(sort):
+            return gr.skip(), gr.skip(), gr.skip()
+        return sort, ascending, KEPT.format(f"{sort} {ascending:d}")
 
     def _html(self, board: Board, view: View) -> str:
         return board_html(board, view, self._public_url)

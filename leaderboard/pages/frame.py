@@ -17,11 +17,13 @@ from leaderboard.pages.render import render
 QUIET: dict[str, Any] = {"show_progress": "hidden", "queue": False, "api_visibility": "private"}
 """How callbacks run: at once, with nothing drawn over what is shown, and not part of a public API."""
 
-# The query of what is shown goes to the address bar, and its name to the tab; plots are saved by the browser that drew
-# them.
+# The query of what is shown goes to the address bar, and its name to the tab. A value of `KEPT` leaves what is shown:
+# it is already as it should be, and any later value differs from it, so that it is shown.
+KEPT = "<!--kept {}-->"
 SCRIPT = """
 const slot = element.querySelector('.slot');
 const sync = () => {
+  if (props.value?.startsWith('<!--kept ')) return;
   slot.innerHTML = props.value ?? '';
   const elsewhere = element.querySelector('[data-goto]');
   if (elsewhere) location.replace(elsewhere.dataset.goto);

@@ -103,6 +103,38 @@ def test_n_a_is_last_both_ways_when_a_heading_is_clicked(page: Any) -> None:
     assert page.get_attribute("th:has([data-sort=ais])", "aria-sort") in ("ascending", "descending")
 
 
+@pytest.mark.parametrize("query", ["?benchmark=generated", "?benchmark=generated&q=team&flat=1"])
+def test_a_heading_sorts_as_the_server_does(page: Any, query: str) -> None:
+    names = f"{ROWS} .system > a"
+    for key in ("ais", "system", "em"):
+        open_board(page, query)
+        page.wait_for_load_state("networkidle")
+        for _ in range(2):
+            page.click(f"[data-sort={key}]")
+            clicked = page.locator(names).all_text_contents()
+            address, sign = page.evaluate("location.search"), page.inner_text(f"[data-sort={key}] .arrow")
+            other = page.context.new_page()
+            open_board(other, address)
+            assert other.locator(names).all_text_contents() == clicked, address
+            assert other.inner_text(f"[data-sort={key}] .arrow") == sign
+            assert other.evaluate("location.search") == address
+            other.close()
+
+
+def test_a_filter_after_a_heading_keeps_its_order(page: Any) -> None:
+    open_board(page, "?flat=1")
+    page.wait_for_load_state("networkidle")
+    for _ in range(2):
+        with page.expect_response(lambda answer: "/run/predict" in answer.url):
+            page.click("[data-sort=em]")
+    page.fill("#search input", "system")
+    until_url(page, "q=system")
+    assert "sort=em&ascending=1" in page.evaluate("location.search")
+    shown = [float(text) for text in column(page, "EM")]
+    assert len(shown) == 12
+    assert shown == sorted(shown)
+
+
 def test_search_narrows_and_keeps_ranks(page: Any) -> None:
     open_board(page)
     ranks = {row.split("\n")[0] for row in page.locator(ROWS).all_inner_texts() if "System 011" in row}

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from leaderboard.arrange import arrange
-from leaderboard.pages.board_html import board_html, toggled
+from leaderboard.arrange import arrange, places, simplest
+from leaderboard.pages.board_html import board_html, sort_of
 from leaderboard.pages.render import percent, place
 from leaderboard.records import Board, Cell, Column, Entry, Group, Row, Summary
 from leaderboard.search import matcher
@@ -63,11 +63,19 @@ def test_sorting_by_name_goes_both_ways() -> None:
     assert order(View("b", sort="system"), found) == [0.3, 0.2, 0.1]
 
 
-def test_a_second_click_on_a_heading_turns_the_order_round() -> None:
-    found = board(0.1, 0.2)
-    once = toggled(found, View("b", sort="system", ascending=True), "em")
-    twice = toggled(found, once, "em")
-    assert (once.sort, once.ascending, twice.ascending) == ("em", False, True)
+def test_places_tell_a_browser_what_is_equal_and_what_has_no_number() -> None:
+    found = board(None, 0.5, 0.2, 0.5)
+    assert places(found, arrange(found, View("b"))) == {"system": [0, 1, 2, 3], "em": [None, 1, 0, 1]}
+    assert places(found, arrange(found, View("b", q='"system 2"'))) == {"system": [0], "em": [0]}
+
+
+def test_names_go_both_ways_where_nothing_is_ranked() -> None:
+    found = replace(board(0.1, 0.2), rank_by=None)
+    assert sort_of(found, View("b")) == ("system", True)
+    assert simplest(found, View("b", sort="system", ascending=True)) == View("b")
+    down = View("b", sort="system")
+    assert simplest(found, down) == down
+    assert order(down, found) == [0.2, 0.1]
 
 
 @pytest.mark.parametrize(
