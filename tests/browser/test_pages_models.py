@@ -48,7 +48,7 @@ def opened(chromium: Browser, service: tuple[str, Services], path: str, team: st
     """A page behind the sign-in, at the width of a desk."""
     role = "maintainer" if team == "House" else "team"
     context = chromium.new_context(base_url=service[0], viewport={"width": 1280, "height": 900}, **options)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     page.goto(path)
     page.get_by_label("Token").fill(token(service[1], team, role))
