@@ -8,10 +8,12 @@ from typing import Any
 import gradio as gr
 
 from core.database import Database
+from core.tracks import QA
 from leaderboard.cache import Boards
 from leaderboard.compare import Difference, Duel, Signs, contrasts, duel
 from leaderboard.pages.frame import CHOOSE, QUIET, benchmark_choices, page_number, query_of, view_of
 from leaderboard.pages.render import render
+from leaderboard.pages.ways import COMPARISONS, elsewhere
 from leaderboard.records import Board, Row
 from scorer.statistics.resamples import ResampleStore
 
@@ -52,7 +54,10 @@ class ComparePage:
     def load(self, request: gr.Request) -> list[Any]:
         """Controls and tables as the URL asks."""
         query = request.query_params
-        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""))
+        wanted = query.get("benchmark", "")
+        there, benchmark = benchmark_choices(self._database, wanted)
+        if wanted != benchmark and (way := elsewhere(self._database, wanted, QA, COMPARISONS)):
+            return [gr.update(choices=there), *[gr.update()] * 4, way, ""]
         if not benchmark:
             return [gr.update()] * 5 + [render("no_benchmark.html"), ""]
         found = self._shown(

@@ -9,6 +9,7 @@ import gradio as gr
 
 from core.architectures import ARCHITECTURES
 from core.database import Database
+from core.tracks import QA
 from leaderboard.cache import Boards, Kept
 from leaderboard.correlate import (
     HUMAN,
@@ -21,6 +22,7 @@ from leaderboard.correlate import (
 )
 from leaderboard.pages.frame import QUIET, SAVE, benchmark_choices, plot, query_of, view_of
 from leaderboard.pages.render import render
+from leaderboard.pages.ways import CORRELATIONS, elsewhere
 from leaderboard.plots import scatter
 from leaderboard.records import Board
 from scorer.statistics.resamples import ResampleStore
@@ -63,7 +65,10 @@ class CorrelationsPage:
     def load(self, request: gr.Request) -> list[Any]:
         """Controls and figures as the URL asks."""
         query = request.query_params
-        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""))
+        wanted = query.get("benchmark", "")
+        there, benchmark = benchmark_choices(self._database, wanted)
+        if wanted != benchmark and (way := elsewhere(self._database, wanted, QA, CORRELATIONS)):
+            return [gr.update(choices=there), *[gr.update()] * 2, way, *self._nothing(), ""]
         if not benchmark:
             return [gr.update()] * 3 + [render("no_benchmark.html"), *self._nothing(), ""]
         groups = [(g.title, g.architecture) for g in self._boards.get(benchmark).groups]

@@ -14,6 +14,7 @@ from leaderboard.editing_compare import differences, widest
 from leaderboard.pages.compare_page import chosen_rows, extent, ordered
 from leaderboard.pages.frame import QUIET, benchmark_choices, query_of, view_of
 from leaderboard.pages.render import render
+from leaderboard.pages.ways import COMPARISONS, elsewhere
 from leaderboard.records import Board
 from scorer.statistics.resamples import ResampleStore
 
@@ -50,7 +51,10 @@ class EditingComparePage:
     def load(self, request: gr.Request) -> list[Any]:
         """Controls and comparison as the URL asks."""
         query = request.query_params
-        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""), EDITING)
+        wanted = query.get("benchmark", "")
+        there, benchmark = benchmark_choices(self._database, wanted, EDITING)
+        if wanted != benchmark and (way := elsewhere(self._database, wanted, EDITING, COMPARISONS)):
+            return [gr.update(choices=there), *[gr.update()] * 3, way]
         if not benchmark:
             return [gr.update()] * 4 + [render("editing_no_benchmark.html")]
         shown = self.chosen(benchmark, query.get("a", ""), query.get("b", ""), query.get("by", ""))

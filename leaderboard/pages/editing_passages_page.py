@@ -16,6 +16,7 @@ from leaderboard.editing_examples import KINDS, changes, listed, passage
 from leaderboard.editing_traces import Traces
 from leaderboard.pages.frame import CHOOSE, QUIET, benchmark_choices, page_number, query_of, view_of
 from leaderboard.pages.render import render
+from leaderboard.pages.ways import EXAMPLES, elsewhere
 from leaderboard.records import Board
 
 _PER_PAGE = 15
@@ -64,7 +65,10 @@ class EditingPassagesPage:
     def load(self, request: gr.Request) -> list[Any]:
         """Controls, list and passage as the URL asks."""
         query = request.query_params
-        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""), EDITING)
+        wanted = query.get("benchmark", "")
+        there, benchmark = benchmark_choices(self._database, wanted, EDITING)
+        if wanted != benchmark and (way := elsewhere(self._database, wanted, EDITING, EXAMPLES)):
+            return [gr.update(choices=there), *[gr.update()] * 4, "", way]
         if not benchmark:
             return [gr.update()] * 5 + ["", render("editing_no_benchmark.html")]
         kind, asked = query.get("where", ""), query.get("passage", "")

@@ -10,10 +10,12 @@ from core.benchmark import Benchmarks
 from core.corpus import Corpus
 from core.database import Database
 from core.errors import NotFound
+from core.tracks import QA
 from leaderboard.cache import Boards
 from leaderboard.examples import FILTERS, example, find
 from leaderboard.pages.frame import CHOOSE, QUIET, benchmark_choices, page_number, query_of, view_of
 from leaderboard.pages.render import render
+from leaderboard.pages.ways import EXAMPLES, elsewhere
 from leaderboard.records import Board
 
 _PER_PAGE = 15
@@ -65,7 +67,10 @@ class ExamplesPage:
     def load(self, request: gr.Request) -> list[Any]:
         """Controls, list and question as the URL asks."""
         query = request.query_params
-        there, benchmark = benchmark_choices(self._database, query.get("benchmark", ""))
+        wanted = query.get("benchmark", "")
+        there, benchmark = benchmark_choices(self._database, wanted)
+        if wanted != benchmark and (way := elsewhere(self._database, wanted, QA, EXAMPLES)):
+            return [gr.update(choices=there), *[gr.update()] * 4, "", way]
         if not benchmark:
             return [gr.update()] * 5 + ["", render("no_benchmark.html")]
         kind = query.get("where", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import orjson
@@ -13,12 +14,18 @@ from core.database import Database
 from core.errors import NotFound
 from core.tables import RunRow, Submission
 from leaderboard.board import assemble, rows
+from leaderboard.cache import Boards
 from leaderboard.editing_compare import differences, widest
 from leaderboard.editing_correlate import PAIRS, over_passages, over_systems
 from leaderboard.editing_examples import changes, listed, passage
 from leaderboard.editing_plots import AUTO, AXES, HUMAN, LEVELS, contour, marks, trade_off
 from leaderboard.editing_traces import Traces
 from leaderboard.pages.board_html import board_html
+from leaderboard.pages.compare_page import ComparePage
+from leaderboard.pages.correlations_page import CorrelationsPage
+from leaderboard.pages.editing_compare_page import EditingComparePage
+from leaderboard.pages.editing_passages_page import EditingPassagesPage
+from leaderboard.pages.examples_page import ExamplesPage
 from leaderboard.pages.render import render
 from leaderboard.ranking import read_many
 from leaderboard.records import Board, Row
@@ -28,7 +35,7 @@ from scorer.statistics.resamples import ResampleStore
 from server.bootstrap import Services
 from server.demo import editing
 from server.worker import Worker
-from tests.small_benchmark import add_team
+from tests.small_benchmark import add_benchmark, add_team
 from tests.small_editing import add_editing, send
 
 STORE = ResampleStore()
@@ -186,6 +193,32 @@ def test_steps_are_read_from_a_run_and_hostile_ones_stay_text(services: Services
     for tag in ("<script", "<img", 'href="javascript', "<b>"):
         assert tag not in html
     assert "99 characters changed" in html
+
+
+def test_a_page_of_one_track_leads_to_the_others_for_its_benchmark(services: Services, tmp_path) -> None:
+    add_editing(services, tmp_path / "editing")
+    add_benchmark(services, tmp_path / "small")
+    database, boards = services.database, Boards(services.database)
+    pages = {
+        "compare": ComparePage(database, boards, STORE),
+        "correlations": CorrelationsPage(database, boards, STORE),
+        "examples": ExamplesPage(database, boards, services.benchmarks),
+        "editing-compare": EditingComparePage(database, boards, STORE, services.benchmarks),
+        "editing-passages": EditingPassagesPage(database, boards, services.benchmarks, services.blobs),
+    }
+    leads = {
+        "compare": "editing-compare", "correlations": "editing", "examples": "editing-passages",
+        "editing-compare": "compare", "editing-passages": "examples",
+    }  # fmt: skip
+    for name, page in pages.items():
+        own, other = ("edit", "small") if name.startswith("editing") else ("small", "edit")
+        told = page.load(SimpleNamespace(query_params={"benchmark": other}))
+        assert [f'data-goto="/leaderboard/{leads[name]}?benchmark={other}"' in str(each) for each in told].count(
+            True
+        ) == 1
+        stays = page.load(SimpleNamespace(query_params={"benchmark": own}))
+        assert len(stays) == len(told)
+        assert not any("data-goto" in str(each) for each in stays)
 
 
 def test_an_empty_board_says_so(services: Services, tmp_path) -> None:
