@@ -75,7 +75,11 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session to read one consistent state; nothing it changes is kept."""
+        """A session to read; nothing it changes is kept.
+
+        On SQLite all its queries see the state at the first; on a server each sees what was committed when it began
+        (READ COMMITTED), so what must fit together is read by one query, or checked again where it is written.
+        """
         with Session(self.engine, expire_on_commit=False) as session:
             yield session
 

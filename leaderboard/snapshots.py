@@ -7,7 +7,7 @@ now, or was deleted, is not named by an old board.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -113,13 +113,19 @@ def _names(session: Session, systems: Sequence[int]) -> dict[int, dict[str, Any]
 
 def _column(held: Mapping[str, Any]) -> Column:
     judge = held.get("judge")
-    return Column(**{**held, "judge": JudgeName(**judge) if judge else None})
+    return Column(**{**_known(Column, held), "judge": JudgeName(**_known(JudgeName, judge)) if judge else None})
 
 
 def _row(held: Mapping[str, Any], names: Mapping[int, Mapping[str, Any]]) -> Row:
     about = dict(held) | dict(names.get(held["system_id"], _GONE))
-    metrics = {key: Cell(**cell) for key, cell in about.pop("metrics").items()}
+    metrics = {key: Cell(**_known(Cell, cell)) for key, cell in about.pop("metrics").items()}
     rank, unranked = about.pop("rank"), about.pop("unranked")
     about["links"] = tuple(about["links"])
     about["published_at"] = datetime.fromisoformat(about["published_at"]) if about["published_at"] else None
-    return Row(Entry(**about), metrics, Rank(**rank) if rank else None, unranked)
+    return Row(Entry(**_known(Entry, about)), metrics, Rank(**_known(Rank, rank)) if rank else None, unranked)
+
+
+def _known(kind: type, held: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record of today takes of one that another version stored; the rest is left out."""
+    names = {each.name for each in fields(kind)}
+    return {key: value for key, value in held.items() if key in names}

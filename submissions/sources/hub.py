@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core import hub_errors
 from core.errors import NotFound, TooLarge, Unavailable
 from submissions.sources.reference import Reference
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T")
 _ATTEMPTS = 5
 _LONGEST_PAUSE = 300.0
 _SECONDS = 30.0
 """How long the Hub may be silent; the library's own client waits for ever."""
+_silence: ContextVar[float] = ContextVar("_silence", default=10 * _SECONDS)
+"""That of the call under way; threads that the library starts for one have the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,18 +171,33 @@ class Hub:
         self, call: Callable[[], T], repo: str, revision: str = "main", kind: str = "dataset", seconds: float = 0
     ) -> T:
         """Call, and call again where the Hub asks for patience or fails."""
-        from huggingface_hub import get_session
-
         for attempt in range(1, _ATTEMPTS + 1):
-            get_session().timeout = seconds or _SECONDS
+            _bound_client()
+            outer = _silence.set(seconds or _SECONDS)
             try:
                 return call()
             except Exception as error:
                 wait = _patience(error, attempt)
                 if wait is None or attempt == _ATTEMPTS:
                     raise hub_errors.told(error, repo, revision, kind) from error
-                self.pause(wait)
+            finally:
+                _silence.reset(outer)
+            self.pause(wait)
         raise AssertionError("the loop returns or raises")
+
+
+def _bound_client() -> None:
+    """Have the library's client ask each call how long it waits: it is one for the process, and calls differ."""
+    from huggingface_hub import get_session
+
+    hooks = get_session().event_hooks["request"]
+    if _limit not in hooks:
+        hooks.append(_limit)
+
+
+def _limit(request: httpx.Request) -> None:
+    seconds = _silence.get()
+    request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), seconds)
 
 
 def _hub_file(entry: Any) -> HubFile:

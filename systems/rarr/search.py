@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from systems.records import Retriever
 
 _TIMEOUT, _TRIES, _AT_ONCE = 30.0, 3, 4
+_LARGEST_ANSWER = 8 * 2**20
 
 
 class Search(Protocol):
@@ -61,6 +64,7 @@ class HttpSearch:
     address: str
     k: int
     client: httpx.Client
+    pause: Callable[[float], None] = time.sleep
 
     @property
     def signature(self) -> str:
@@ -76,16 +80,28 @@ class HttpSearch:
         import httpx
 
         problem = ""
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
+            if attempt:
+                self.pause(2.0**attempt)
             try:
-                answer = self.client.get(self.address.replace("{query}", quote(query, safe="", errors="replace")))
-                answer.raise_for_status()
-                return [_document(each) for each in answer.json()["results"][: self.k]]
+                answer = json.loads(self._read(query))
+                return [_document(each) for each in answer["results"][: self.k]]
             except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
                 problem = f"{type(error).__name__}: {error}"
         raise Unavailable(
             f"The search service gave no results: {problem}", 'It should answer {"results": [{"url", "content"}]}.'
         )
+
+    def _read(self, query: str) -> bytes:
+        """The answer's bytes. Raises `ValueError` for one of more than 8 MiB, before the rest is read."""
+        data = bytearray()
+        with self.client.stream("GET", self.address.replace("{query}", quote(query, safe="", errors="replace"))) as got:
+            got.raise_for_status()
+            for piece in got.iter_bytes():
+                data += piece
+                if len(data) > _LARGEST_ANSWER:
+                    raise ValueError(f"the answer is larger than {_LARGEST_ANSWER // 2**20} MiB")
+        return bytes(data)
 
 
 def open_http_search(address: str, k: int) -> HttpSearch:

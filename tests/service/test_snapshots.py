@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import pytest
@@ -64,6 +65,13 @@ def test_the_api_lists_them_and_gives_them_out(published: FlaskClient, services:
     at = f"{API}/leaderboard/snapshots/{one['id']}"
     board = json.loads(published.get(at).data)
     assert [row["system"] for row in board["rows"]] == ["S"]
+    with services.database.transaction() as session:  # as a version that knows more would have stored it
+        held = session.get_one(BoardSnapshot, one["id"])
+        whole = copy.deepcopy(held.board)
+        for each in (whole["columns"][0], whole["rows"][0], *whole["rows"][0]["metrics"].values()):
+            each["unheard_of"] = 1
+        held.board = whole
+    assert json.loads(published.get(at).data) == board
     answer = published.get(f"{at}?kind=csv")
     assert answer.data.startswith(b"system,team")
     assert f"{one['taken_at'][:10]}-small-leaderboard.csv" in answer.headers["Content-Disposition"]
