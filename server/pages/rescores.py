@@ -9,6 +9,7 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from core.errors import AqaError, InvalidInput, NotFound
+from core.tracks import WORDS
 from server import rescores
 from server.access import only
 from server.addresses import number
@@ -66,4 +67,5 @@ def _page(template: str, identifier: int, **shown: Any) -> str:
         except InvalidInput:
             found = rescores.compared(session, row)
         told = rescores.document(session, row)
-    return render_template(template, rescore=told, found=found, rank_by=rank_by, **shown)
+    words = WORDS[services().benchmarks.row(told["benchmark"]).track]
+    return render_template(template, rescore=told, found=found, rank_by=rank_by, words=words, **shown)
