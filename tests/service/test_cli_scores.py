@@ -77,7 +77,8 @@ def test_score_writes_what_it_prints(aqa: Aqa, good: Path, tmp_path: Path) -> No
     assert (out / "scores.json").read_bytes() == before
     for told in ("60.0", "Token overlap (baseline)", "token-overlap@1", "synthetic ratings", "95 % interval", "BCa"):
         assert told in shown.out
-    assert max(len(line) for line in shown.out.splitlines()) <= 80
+    # A path stands on one line, so that it can be copied.
+    assert max(len(line) for line in shown.out.splitlines() if str(out) not in line) <= 80
 
 
 def test_a_refused_file_gives_the_report_and_nothing_else(aqa: Aqa, good: Path, tmp_path: Path) -> None:
@@ -198,7 +199,7 @@ def test_the_services_errors_keep_their_exit_codes(
     assert aqa("status", "nothing", "--url", url).code == 2
     away = aqa("status", "nothing", "--url", "http://127.0.0.1:9")
     assert away.code == 1
-    assert "does not answer" in away.err
+    assert "refused the connection" in away.err
     assert aqa("status", "nothing", "--url", "ftp://x").code == 2
     elsewhere = aqa("status", "nothing", "--url", f"{url}/account")
     assert elsewhere.code in (1, 2)
