@@ -166,7 +166,8 @@ def test_a_database_that_is_away_is_said(way: Way, services: Services, monkeypat
     way.get()
     gone = Database("postgresql://postgres@127.0.0.1:1/none")
     monkeypatch.setattr(services.database, "engine", gone.engine)
-    monkeypatch.setattr(services.board_json, "_changes", Changes(gone))
+    for part in (services.board_json, services.board_json._boards):
+        monkeypatch.setattr(part, "_changes", Changes(gone))
     answer = way.get()
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
 
