@@ -18,6 +18,6 @@ CORRELATIONS = {QA: "/leaderboard/correlations", EDITING: "/leaderboard/editing"
 def elsewhere(database: Database, benchmark: str, track: str, paths: Mapping[str, str]) -> str:
     """The way to the page of the benchmark's own track, if that is another; else empty. `paths` by track."""
     for other, path in paths.items():
-        if other != track and benchmark_choices(database, benchmark, other)[1] == benchmark:
+        if benchmark and other != track and benchmark_choices(database, benchmark, other)[1] == benchmark:
             return render("elsewhere.html", path=path, benchmark=benchmark, track=TRACKS[other])
     return ""

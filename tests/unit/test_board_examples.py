@@ -125,7 +125,12 @@ def test_an_answer_is_text_on_the_page(setting: Setting) -> None:
     with session.begin_nested():
         session.execute(update(PredictionRow).where(PredictionRow.position == 5).values(answer=probe))
         html = render(
-            "example.html", board=board, example=example(session, board, corpus, tables, 5), query="?", system=""
+            "example.html",
+            board=board,
+            example=example(session, board, corpus, tables, 5),
+            query="?",
+            system="",
+            shown=board.columns,
         )
         session.rollback()
     assert "<script" not in html
