@@ -60,7 +60,7 @@ def page(chromium: Browser, address: str) -> Iterator[Any]:
 
 def test_board_and_drawing(page: Any) -> None:
     page.goto("/leaderboard/editing")
-    expect(page.get_by_role("link", name="Oracle-editor")).to_be_visible()
+    expect(page.get_by_role("link", name="Oracle-editor", exact=True)).to_be_visible()
     assert page.title().startswith("Editing")
     drawing = page.locator("#plot-trade-off .js-plotly-plot")
     expect(drawing).to_be_visible()

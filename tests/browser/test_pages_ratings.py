@@ -64,7 +64,7 @@ def test_a_rater_works_by_keys_alone(context: BrowserContext, service: tuple[str
     page = context.new_page()
     enter(page, services, "ann", "rater")
     at_both_widths(page, "rate")
-    page.get_by_role("link", name="Start").click()
+    page.get_by_role("link", name="Start", exact=True).click()
     expect(page.get_by_role("radio", name="Yes y").nth(1)).to_be_disabled()
     at_both_widths(page, "rate-task")
 
@@ -117,7 +117,8 @@ def test_a_maintainer_previews_and_applies_a_file(context: BrowserContext, servi
     _, services = service
     page = context.new_page()
     enter(page, services, "house", "maintainer")
-    page.get_by_role("link", name="Ratings").click()
+    page.locator("details.aqa-team summary").click()
+    page.get_by_role("link", name="Human ratings").click()
     page.get_by_label("File", exact=True).set_input_files({"name": "r.csv", "mimeType": "text/csv", "buffer": FILE})
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", name="Nothing is applied yet")).to_be_visible()

@@ -17,6 +17,7 @@ def record(message: str, error: BaseException | None = None, **extra: str) -> lo
 
 
 def test_a_line_names_what_it_is_about() -> None:
+    begin()  # whatever an earlier test in this thread was about
     plain = Redacting("%(levelname)s %(message)s")
     with about("abc123"):
         assert plain.format(record("done")) == "INFO done [abc123]"
