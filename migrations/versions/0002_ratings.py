@@ -129,8 +129,7 @@ def _fill_ratings() -> None:
 
 def downgrade() -> None:
     # The older version knows no batch that was opened and not yet applied.
-    unapplied = "(SELECT id FROM rating_batch WHERE applied_at IS NULL)"
-    op.execute(f"DELETE FROM rating WHERE batch_id IN {unapplied}")
+    op.execute("DELETE FROM rating WHERE batch_id IN (SELECT id FROM rating_batch WHERE applied_at IS NULL)")
     op.execute("DELETE FROM rating_batch WHERE applied_at IS NULL")
     with op.batch_alter_table("rating_batch", schema=None) as batch_op:
         batch_op.drop_constraint(batch_op.f("fk_rating_batch_sheet_id_rating_sheet"), type_="foreignkey")
