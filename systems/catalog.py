@@ -51,7 +51,7 @@ def catalog() -> dict[str, SystemConfig]:
 def read(data: bytes, where: str) -> SystemConfig:
     """The configuration in a YAML file. Raises `InvalidInput` that names the file and what is wrong in it."""
     try:
-        entry = yaml.load(data.decode("utf-8"), _Strict)  # nosec B506: a SafeLoader
+        entry = yaml.load(data.decode("utf-8"), _Strict)  # nosec B506
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         what = " ".join(str(error).split())
         raise InvalidInput(f"{where}: not a YAML file: {what}", "See docs/systems.md for the fields.") from None
