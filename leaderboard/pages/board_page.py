@@ -17,6 +17,7 @@ from leaderboard.cache import Boards
 from leaderboard.pages.board_html import board_html, sort_of
 from leaderboard.pages.frame import KEPT, QUIET, benchmark_choices, view_of
 from leaderboard.pages.render import render
+from leaderboard.pages.ways import elsewhere
 from leaderboard.records import Board
 from leaderboard.view import NO_SIZE, REFERENCES, SIZES, View
 from leaderboard.waiting import waiting
@@ -127,8 +128,9 @@ class BoardPage:
 
     def _shown(self, view: View) -> list[Any]:
         there, benchmark = benchmark_choices(self._database, view.benchmark, self._track)
-        if view.benchmark and view.benchmark != benchmark and (elsewhere := self._elsewhere(view.benchmark)):
-            return [gr.update(choices=there), *[gr.update()] * 10, elsewhere]
+        asked = view.benchmark
+        if asked != benchmark and (way := elsewhere(self._database, asked, self._track, PATHS)):
+            return [gr.update(choices=there), *[gr.update()] * 10, way]
         if not benchmark:
             return [gr.update()] * 11 + [render("no_benchmark.html")]
         view = replace(view, benchmark=benchmark) if view.benchmark in ("", benchmark) else View(benchmark=benchmark)
@@ -138,13 +140,6 @@ class BoardPage:
         else:
             view = replace(view, rank_by="")
         return [*_controls(board, view, there), self._html(board, view)]
-
-    def _elsewhere(self, benchmark: str) -> str:
-        """The way to the board of a benchmark of another track; empty where it is of none."""
-        for track, path in PATHS.items():
-            if track != self._track and benchmark_choices(self._database, benchmark, track)[1] == benchmark:
-                return render("elsewhere.html", path=path, benchmark=benchmark, track=TRACKS[track])
-        return ""
 
 
 def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[Any]:
