@@ -21,6 +21,7 @@ from server import web
 from server.board_lane import PATH, BoardLane
 from server.bootstrap import Services, build
 from server.worker import Worker
+from tests.event_loop import run_async
 from tests.small_benchmark import GOOD, add_benchmark, add_team, submit
 from tests.web_client import bearer
 from tests.worker_process import wait_until
@@ -55,9 +56,7 @@ class Way:
         return self.beyond == count if self.quiet else self.beyond >= count
 
     def get(self, address: str = BOARD, **headers: str) -> httpx.Response:
-        import asyncio
-
-        return asyncio.run(self.client.get(address, headers=headers))
+        return run_async(self.client.get(address, headers=headers))
 
 
 @pytest.fixture

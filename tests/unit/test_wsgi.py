@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Iterator
 
@@ -11,6 +10,7 @@ from flask import Flask, Response, request
 from starlette.types import Message
 
 from server.wsgi import Wsgi
+from tests.event_loop import run_async
 
 PIECE = b"x" * 50_000
 
@@ -33,21 +33,23 @@ def _breaks() -> Iterator[bytes]:
 
 def ask(app: Flask, path: str, method: str = "GET", body: bytes = b"") -> list[Message]:
     told: list[Message] = []
-    main = threading.get_ident()
+    threads: set[int] = set()
 
     async def receive() -> Message:
+        threads.add(threading.get_ident())
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Message) -> None:
-        assert threading.get_ident() == main
+        threads.add(threading.get_ident())
         told.append(message)
 
     scope = {"type": "http", "http_version": "1.1", "method": method, "path": path, "query_string": b""}
     scope |= {"headers": [(b"content-length", b"%d" % len(body))], "server": ("x", 80), "client": ("c", 1)}
     try:
-        asyncio.run(Wsgi(app)(scope, receive, send))
+        run_async(Wsgi(app)(scope, receive, send))
     except OSError as error:
         told.append({"type": "error", "error": error})
+    assert len(threads) == 1, "the server must be spoken to from its own thread only"
     return told
 
 
