@@ -6,10 +6,10 @@ import io
 from collections.abc import Callable, Iterable
 from typing import BinaryIO
 
-from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.errors import Unavailable
+from core.locks import hold_key
 from core.ports import Blobs
 
 
@@ -18,9 +18,7 @@ def hold(session: Session, blob: str) -> None:
 
     Whoever takes several holds them in order. On SQLite a transaction that writes is alone anyway.
     """
-    if session.get_bind().dialect.name == "postgresql":
-        key = int.from_bytes(bytes.fromhex(blob[:16]), "big", signed=True)
-        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+    hold_key(session, bytes.fromhex(blob[:16]))
 
 
 def ensure(session: Session, blobs: Blobs, blob: str, again: Callable[[], BinaryIO] | None = None) -> None:

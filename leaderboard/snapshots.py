@@ -17,6 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.errors import NotFound
+from core.locks import take_turn
 from core.tables import BenchmarkRow, BoardSnapshot, System, Team
 from core.tables.base import utc_now
 from leaderboard.board import grouped, rows
@@ -39,7 +40,11 @@ class Taken:
 
 
 def take(session: Session, benchmark_id: str) -> BoardSnapshot | None:
-    """Store the board as it is now; None where it is empty or what the newest snapshot holds. Raises `NotFound`."""
+    """Store the board as it is now; None where it is empty or what the newest snapshot holds. Raises `NotFound`.
+
+    Whoever comes at the same moment waits until this transaction has ended, so that no board is stored twice.
+    """
+    take_turn(session, f"snapshot {benchmark_id}")
     board = rows(session, benchmark_id)
     held = _nameless(board)
     digest = sha256(orjson.dumps(held, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from flask.testing import FlaskClient
@@ -11,9 +14,10 @@ from sqlalchemy import func, select
 
 from core.settings import Settings
 from core.tables import BoardSnapshot, Job
+from leaderboard import snapshots
 from server.bootstrap import Services
 from server.exchange.jobs import Periodic
-from server.snapshots import KIND
+from server.snapshots import KIND, keep
 from server.worker import Worker
 from tests.command_line import runner
 from tests.web_client import API, bearer, submit
@@ -38,6 +42,25 @@ def test_workers_take_one_a_day(published: FlaskClient, services: Services) -> N
     with services.database.reading() as session:
         states = session.scalars(select(Job.state).where(Job.kind == KIND)).all()
     assert list(states) == ["done"]
+    assert count(services) == 1
+
+
+def test_two_at_one_moment_make_one(
+    published: FlaskClient, services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are made to have read the board before either stores it, unless they wait for each other."""
+    met, rows = threading.Barrier(2), snapshots.rows
+
+    def slow(*asked: object) -> object:
+        found = rows(*asked)  # type: ignore[arg-type]
+        with contextlib.suppress(threading.BrokenBarrierError):
+            met.wait(0.5)
+        return found
+
+    monkeypatch.setattr(snapshots, "rows", slow)
+    with ThreadPoolExecutor(2) as both:
+        made = [each.result(30) for each in [both.submit(keep, services.database, "small") for _ in range(2)]]
+    assert sorted(each is None for each in made) == [False, True]
     assert count(services) == 1
 
 
