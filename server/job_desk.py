@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -110,8 +111,9 @@ def cancel(services: Services, job_id: int) -> JobView:
     cannot finish it.
     """
     with services.database.transaction() as session:
+        siblings = _locked(session, job_id)
         job = services.queue.cancel(session, job_id, CANCELLED)
-        for other in _together(session, job, OPEN):
+        for other in _standing(session, siblings, OPEN):
             services.queue.cancel(session, other, CANCELLED)
         session.flush()
         FAILED[job.kind](services, session, job.subject, CANCELLED)
@@ -158,8 +160,9 @@ def lasting(seconds: float) -> str:
 def _retry(services: Services, job_id: int) -> set[int]:
     """The jobs that are queued again: this one and those that go with it."""
     with services.database.transaction() as session:
+        siblings = _locked(session, job_id)
         job = services.queue.retry(session, job_id)
-        others = _together(session, job, RETRIABLE)
+        others = _standing(session, siblings, RETRIABLE)
         for other in others:
             services.queue.retry(session, other)
         job.reason = None
@@ -169,11 +172,20 @@ def _retry(services: Services, job_id: int) -> set[int]:
     return {job_id, *others}
 
 
-def _together(session: Session, job: Job, states: tuple[str, ...]) -> list[int]:
+def _locked(session: Session, job_id: int) -> list[int]:
+    """The jobs that go with this one, all of them locked by now in the one order in which everybody locks them.
+
+    Two who act on two parts of one evaluation would otherwise each hold what the other waits for. Raises `NotFound`.
+    """
+    job = found(session, job_id)
     if job.kind not in TOGETHER or job.parent is None:
         return []
-    others = select(Job.id).where(Job.parent == job.parent, Job.id != job.id, Job.state.in_(states))
-    return list(session.scalars(others.order_by(Job.id)))
+    all_parts = select(Job.id).where(Job.parent == job.parent, Job.kind == job.kind).order_by(Job.id)
+    return [part for part in session.scalars(all_parts.with_for_update()) if part != job_id]
+
+
+def _standing(session: Session, jobs: Sequence[int], states: tuple[str, ...]) -> list[int]:
+    return list(session.scalars(select(Job.id).where(Job.id.in_(jobs), Job.state.in_(states)).order_by(Job.id)))
 
 
 def _view(job: Job, told: About, attempts: int) -> JobView:
