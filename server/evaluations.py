@@ -31,17 +31,20 @@ def evaluate(services: Services, claim: Claim) -> None:
 
     What was scored with the paper's released judgments stays so when its labels change.
     """
-    _score_as_due(services, claim, split=True)
+    if not _left(services, claim):
+        _score_as_due(services, claim, split=True)
 
 
 def evaluate_released(services: Services, claim: Claim) -> None:
     """Score a system of the paper's release with the released judgments."""
-    _score(services, claim, RELEASED, fixed=True)
+    if not _left(services, claim):
+        _score(services, claim, RELEASED, fixed=True)
 
 
 def finish(services: Services, claim: Claim) -> None:
     """Score a submission whose chunks are judged; a pair that is missing all the same is judged here."""
-    _score_as_due(services, claim, split=False)
+    if not _left(services, claim):
+        _score_as_due(services, claim, split=False)
 
 
 def failed(services: Services, session: Session, subject: str, reason: str) -> None:
@@ -65,6 +68,8 @@ def again(services: Services, session: Session, subject: str) -> None:
 
 def judge_chunk(services: Services, claim: Claim) -> None:
     """Judge the pairs between two hashes; the last chunk to end queues the finisher, once."""
+    if _left(services, claim):
+        return
     submission_id = claim.subject.split(":")[0]
     fanout.judge(services, claim, services.scorer_for(_judge(services, submission_id)), submission_id)
     with services.database.transaction() as session:
@@ -91,6 +96,15 @@ def chunk_failed(services: Services, session: Session, subject: str, reason: str
         session.flush()
         told = reason if reason == CANCELLED else f"A part of the judging failed: {reason}"
         failed(services, session, submission.id, told)
+
+
+def _left(services: Services, claim: Claim) -> bool:
+    """True where the submission was deleted meanwhile: the job ends then, since there is nothing to score."""
+    with services.database.transaction() as session:
+        if session.get(Submission, claim.subject.split(":")[0]) is not None:
+            return False
+        services.queue.finish(session, claim)
+        return True
 
 
 def _judge(services: Services, submission_id: str) -> str:

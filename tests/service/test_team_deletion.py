@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,15 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from core.tables import AuditEvent, EvaluationRow, Job, JudgmentRow, PredictionRow, ScoreRow, Submission, Team
-from server.bootstrap import Services
+from server import rescoring
+from server.bootstrap import Services, build
+from server.deletion import delete_team
+from server.evaluations import CHUNK, FINISH
 from server.worker import Worker
+from submissions.kinds import EVALUATE, EVALUATE_RELEASED, RESCORE
 from tests.command_line import runner
-from tests.small_benchmark import GOOD, jsonl
+from tests.small_benchmark import GOOD, add_benchmark, add_team, jsonl
+from tests.small_benchmark import submit as send
 from tests.web_client import API, bearer, submit
 
 
@@ -56,6 +63,63 @@ def test_what_is_the_teams_own_goes_and_what_is_shared_stays(client: FlaskClient
     assert client.get(f"{API}/submissions/{kept.id}/scores", headers=two).status_code == 200
     assert client.get(f"{API}/leaderboard?benchmark=small").json["rows"] == []
     assert Worker(services).run_until_idle() == 0
+
+
+def test_parts_that_wait_go_too(services: Services, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    split = build(dataclasses.replace(services.settings, fanout_pairs=1))
+    add_benchmark(split, tmp_path / "files")
+    one, two = add_team(split, "one"), add_team(split, "two")
+    gone, kept = send(split, one).id, send(split, two, GOOD[:2]).id
+    worker = Worker(split)
+    worker.run_one(), worker.run_one()
+    with split.database.transaction() as session:
+        parts = session.scalars(select(Job.subject).where(Job.kind == CHUNK)).all()
+        assert {part.split(":")[0] for part in parts} == {gone, kept}
+        for kind, of in ((RESCORE, "@7"), (rescoring.CHUNK, "@7:00:ff"), (rescoring.FINISH, "@7"), (FINISH, "")):
+            split.queue.add(session, kind, gone + of)
+    with split.database.reading() as session:
+        theirs = set(session.scalars(select(Job.id).where(Job.subject.startswith(gone), Job.state == "queued")))
+    assert len(theirs) == 3 + 4
+    delete_team(split, one)
+    with caplog.at_level("WARNING"):
+        worker.run_until_idle()
+    assert caplog.messages == []
+    with split.database.reading() as session:
+        assert {job.state for job in session.scalars(select(Job).where(Job.id.in_(theirs)))} == {"cancelled"}
+        assert session.get_one(Submission, kept).state == "scored"
+        assert set(session.scalars(select(Job.state).where(Job.id.not_in(theirs)))) == {"done"}
+    split.database.engine.dispose()
+
+
+def test_what_a_job_leaves_while_it_is_waited_for_goes_too(services: Services, tmp_path: Path) -> None:
+    """A deletion that comes while a job is split waits for it, and then finds the parts."""
+    add_benchmark(services, tmp_path / "files")
+    one = add_team(services, "one")
+    gone = send(services, one).id
+    claim = services.queue.claim(["cpu"], "w")
+    assert claim is not None
+    with ThreadPoolExecutor(1) as other:
+        with services.database.transaction() as session:
+            services.queue.finish(session, claim)
+            deleted = other.submit(delete_team, services, one)
+            wait([deleted], timeout=0.5)
+            assert not deleted.done()
+            services.queue.add(session, CHUNK, f"{gone}:00:ff", parent=claim.id)
+        deleted.result(30)
+    with services.database.reading() as session:
+        assert session.scalars(select(Job.state).where(Job.kind == CHUNK)).all() == ["cancelled"]
+
+
+def test_a_job_whose_submission_is_gone_ends_quietly(services: Services, caplog: pytest.LogCaptureFixture) -> None:
+    """As one that was queued at the very moment of the deletion."""
+    with services.database.transaction() as session:
+        for kind in (EVALUATE, EVALUATE_RELEASED, CHUNK, FINISH):
+            services.queue.add(session, kind, "0123456789ab:00:ff" if kind == CHUNK else "0123456789ab")
+    with caplog.at_level("WARNING"):
+        assert Worker(services).run_until_idle() == 4
+    assert caplog.messages == []
+    with services.database.reading() as session:
+        assert set(session.scalars(select(Job.state))) == {"done"}
 
 
 def test_the_log_outlives_the_team_without_its_name(client: FlaskClient, services: Services) -> None:
