@@ -19,6 +19,7 @@ from core.tables.base import utc_now
 from leaderboard.side_by_side import SideBySide, side_by_side
 from scorer import judges
 from scorer.judges import released
+from scorer.judges.anywhere import check_anywhere
 from scorer.signature import without_labels
 from scorer.stored import show
 from server import rescoring
@@ -122,10 +123,12 @@ def start(services: Services, benchmark_id: str, judge: str = "", released_too: 
 def promote(services: Services, rescore_id: int, leave_out: Collection[str] = ()) -> Rescore:
     """Show the new scores of all entries at once, and score by this judge from now on.
 
-    Raises `NotFound`, and `Conflict` where it is over or entries lack new scores that are not left out by name.
+    Raises `NotFound`, `Conflict` where it is over or entries lack new scores that are not left out by name, and
+    `InvalidInput` for a judge that not every worker can read.
     """
     with services.database.transaction() as session:
         row = _locked(session, rescore_id)
+        check_anywhere(row.judge)
         _check_left_out(session, row, leave_out)
         if missing := [each for each in lacking(session, row) if each.submission not in leave_out]:
             raise _incomplete(row, missing)
@@ -253,9 +256,10 @@ def _incomplete(row: Rescore, missing: Sequence[Lacking]) -> Conflict:
 
 
 def _spec(services: Services, benchmark_id: str, judge: str) -> str:
-    """The judge that is named, else the benchmark's own."""
+    """The judge that is named, else the benchmark's own; one that every worker can read."""
     chosen = judge or services.benchmarks.row(benchmark_id).judge or services.settings.judge
     judges.check(chosen)
+    check_anywhere(chosen)
     if chosen == RELEASED:
         raise InvalidInput("The released judgments know the released systems' answers only.", "Name another judge.")
     return chosen

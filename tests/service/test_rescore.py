@@ -518,3 +518,25 @@ def test_the_command_line(services: Services, aqa: Aqa) -> None:
     assert aqa("rescore", "status", "--json").json[0]["state"] == "promoted"
     assert aqa("rescore", "drop", "1").code == 2
     assert "Rescore 1 of small by strict: promoted" in aqa("rescore", "status", "1").out
+
+
+def test_a_judge_that_other_workers_would_not_find_is_refused(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "encoder").mkdir()
+    for spec in ("calibrated:maps.json", "t5:./model?dtype=fp32", "nli:~/model", "small:encoder"):
+        for act in (rescores.plan, rescores.start):
+            with pytest.raises(InvalidInput, match="would not find it"):
+                act(services, "small", spec)
+    with pytest.raises(InvalidInput) as refused:
+        rescores.start(services, "small", "calibrated:maps.json")
+    assert f"calibrated:{tmp_path / 'maps.json'}," in refused.value.hint
+    made = rescores.start(services, "small", "strict")
+    work(services)
+    with services.database.transaction() as session:  # as one that was started before such paths were refused
+        session.get_one(Rescore, made.id).judge = "calibrated:maps.json"
+    with pytest.raises(InvalidInput, match="would not find it"):
+        rescores.promote(services, made.id)
+    with services.database.reading() as session:
+        assert session.get_one(BenchmarkRow, "small").judge is None

@@ -12,6 +12,7 @@ import pytest
 from core.errors import InvalidInput, NotFound, Refused
 from core.records import Judgment, Pair
 from scorer import judges
+from scorer.judges.anywhere import check_anywhere
 from scorer.judges.calibrated import judge as files
 from scorer.judges.calibrated.crossfit import FOLDS, Labelled, crossfit, fold_of, folds_of
 from scorer.judges.calibrated.gain import gains
@@ -246,3 +247,16 @@ def test_label_files_of_both_forms(tmp_path: Path) -> None:
     with pytest.raises(Refused) as refused:
         read_labelled(path)
     assert [place.row for place in refused.value.places] == [1, 2, 3]
+
+
+def test_what_means_the_same_judge_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, _, _ = fitted(tmp_path)
+    for spec in ("small", "t5:owner/model@main", "nli:/models/one?dtype=fp32", f"calibrated:{path}"):
+        check_anywhere(spec)
+    with pytest.raises(InvalidInput, match="other workers"):
+        check_anywhere(f"calibrated:{path.name}")
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps(held | {"base": "t5:./model"}))
+    with pytest.raises(InvalidInput, match=r"t5:\./model"):
+        check_anywhere(f"calibrated:{path}")
