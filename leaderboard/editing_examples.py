@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,6 +65,8 @@ class Edited:
     before: tuple[Told, ...] = ()
     numbers: Numbers = Numbers(None, None, None, None, None)
     changed: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Labels of its sentences, before and after, that do not count, by the other splitter that numbered them."""
     steps: tuple[Step, ...] = ()
     flags: Sequence[str] = field(default=())
 
@@ -184,9 +187,15 @@ def _edited(entry: Entry, revision: Revision, prepared: Prepared, about: _About)
     judged = not prepared.pairs or not prepared.pairs.keys().isdisjoint(about.judgments)
     return Edited(
         entry, revision, word_diff(question.text, revision.text), _told(item, item.after), _told(item, item.before),
-        _numbers(item, judged), revision.text.strip() != question.text.strip(), steps_of(about.trace),
-        about.trace.get("flags", ()),
+        _numbers(item, judged), revision.text.strip() != question.text.strip(), _left_out(after, before),
+        steps_of(about.trace), about.trace.get("flags", ()),
     )  # fmt: skip
+
+
+def _left_out(after: RevisionLabel | None, before: RevisionLabel | None) -> Mapping[str, int]:
+    """Of the one text where the revision is the original: that has one key, and so one label."""
+    labels = [after] if after is before else [after, before]
+    return sum((Counter(label.left_out) for label in labels if label), Counter())
 
 
 def _told(item: EditItem, version: Version) -> tuple[Told, ...]:

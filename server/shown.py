@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from core.architectures import ARCHITECTURES
 from core.records import Score
+from core.sentences import left_out_in_words
 from core.tables import EvaluationRow
 from core.text import counted
 from core.tracks import WORDS
@@ -58,6 +59,7 @@ def _line(score: Score, judge: JudgeName | None, simulated: bool, struck: bool) 
         remarks += _coverage(score.details) + _labels(score.details) if score.value is not None else []
         remarks += _with_raters(score.details.get("with_raters", {}))
         remarks += _population(score.details.get("ppi", {}))
+        remarks += left_out_in_words(score.details.get("left_out", {})) if score.value is not None else []
     return Line(title, metric.help, score, " ".join(remarks))
 
 

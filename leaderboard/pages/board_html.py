@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from core.sentences import left_out_in_words
 from leaderboard.arrange import Arranged, arrange, places, shown_rows
 from leaderboard.citation import board_bibtex
 from leaderboard.pages.render import render
@@ -44,8 +45,11 @@ def board_html(board: Board, view: View, public_url: str = "") -> str:
 
 
 def cell_note(cell: Cell, ranked_column: bool) -> str | None:
-    """What must be said of a number: why there is none, why it is struck, or why it has no rank."""
-    return cell.reason or cell.struck or (cell.unranked if ranked_column else None)
+    """What must be said of a number: why there is none, why it is struck or has no rank, what is left out of it."""
+    if cell.reason:
+        return cell.reason
+    note = cell.struck or (cell.unranked if ranked_column else None)
+    return " ".join([*([note] if note else []), *left_out_in_words(cell.details.get("left_out", {}))]) or None
 
 
 def sort_of(board: Board, view: View) -> tuple[str, bool]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from core.sentences import left_out_in_words
 from core.text import counted
 from scorer.statistics.methods import method_help, method_name
 from scorer.statistics.ranks import Rank
@@ -33,6 +34,7 @@ def _environment() -> Environment:
         "method": method_name,
         "method_help": method_help,
         "signed": signed,
+        "left_out": left_out_in_words,
     }
     return made
 

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from core.records import Measured
+from core.sentences import left_out_in_words
 from scorer.editing.items import EditItem, Version
 from scorer.judges.verdict import near
 from submissions.editing.labels import Verdict
@@ -67,7 +68,8 @@ class AttrAis:
     def measure(self, items: Sequence[EditItem]) -> Measured:
         """One value in [0, 1] per rated passage whose sentences are all labelled.
 
-        `details` has coverage, the bounds if all unrated were negative or positive, and the votes behind the labels.
+        `details` has coverage, the bounds if all unrated were negative or positive, the votes behind the labels, and
+        `left_out`, how many labels each other splitter numbered, where one did.
         """
         return _human(items, [item.after for item in items], "revisions")
 
@@ -100,10 +102,16 @@ def _human(items: Sequence[EditItem], versions: Sequence[Version], what: str) ->
             used += known
             values[item.question.position] = fmean(each.yes for each in known)
     details = coverage(len(due), values) | votes(used)
+    left_out: Counter[str] = Counter()
+    for _, version in due:
+        left_out.update(version.label.left_out if version.label else {})
+    if left_out:
+        details["left_out"] = dict(left_out)
     if not due:
         return Measured([], [], "The benchmark has no passages for humans to rate.", details)
     if not used and len(values) < len(due):
-        return Measured([], [], f"No human has rated all sentences of any of this system's {what} yet.", details)
+        reason = f"No human has rated all sentences of any of this system's {what} yet."
+        return Measured([], [], " ".join([reason, *left_out_in_words(left_out)]), details)
     return Measured(list(values), list(values.values()), details=details)
 
 

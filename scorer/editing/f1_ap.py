@@ -8,6 +8,7 @@ from typing import Any
 
 from core.ports import Metric
 from core.records import Measured
+from core.sentences import left_out_in_words
 from scorer.editing.attribution import AttrAis, AttrAuto
 from scorer.editing.items import EditItem
 from scorer.editing.preservation import PresComb, PresLev
@@ -51,13 +52,15 @@ def _measure(items: Sequence[EditItem], attribution: Metric, preservation: Metri
     both = sorted(known[0].keys() & known[1].keys())
     pairs = [(known[0][at], known[1][at]) for at in both]
     per_item = [harmonic(*pair) for pair in pairs]
-    details: dict[str, Any] = {key: v for each in found for key, v in each.details.items() if key == "synthetic" and v}
+    kept = ("synthetic", "left_out")
+    details: dict[str, Any] = {key: v for each in found for key, v in each.details.items() if key in kept and v}
     due = found[0].details.get("due")
     if due:
         details |= {"due": due, "rated": len(both), "coverage": len(both) / due}
     reason = found[0].reason or found[1].reason
     if reason is None and not both:
-        reason = "There is no passage whose sentences and intent are both rated."
+        told = left_out_in_words(details.get("left_out", {}))
+        reason = " ".join(["There is no passage whose sentences and intent are both rated.", *told])
     if reason is not None:
         return Measured([], [], reason, details)
     means = {metric.key: fmean(pair[at] for pair in pairs) for at, metric in enumerate((attribution, preservation))}

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from core import states
 from core.records import Interval, Score
+from core.sentences import left_out_in_words
 from scorer.statistics.methods import method_name
 from server.cli.console import stderr, table
 
@@ -142,11 +143,13 @@ def _numbers(score: Score) -> Sequence[str]:
 def _remarks(key: str, name: str, score: Score) -> list[str]:
     if score.reason is not None:
         return [f"{name}: {score.reason}"]
+    left_out = [f"{name}: {told}" for told in left_out_in_words(score.details.get("left_out", {}))]
     coverage, bounds = score.details.get("coverage"), score.details.get("bounds")
     if coverage is None or coverage >= 1 or not bounds:
-        return []
+        return left_out
     due, rated = score.details["due"], score.details["rated"]
     return [
+        *left_out,
         f"{name} rests on {rated:,} of {due:,} to be rated ({coverage:.0%}); "
-        f"with the rest all negative or all positive it would be {100 * bounds[0]:.1f} to {100 * bounds[1]:.1f}."
+        f"with the rest all negative or all positive it would be {100 * bounds[0]:.1f} to {100 * bounds[1]:.1f}.",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from sqlalchemy.orm import Session
 from core.benchmark import Benchmark
 from core.editing import Revision, Snippet
 from core.majority import strict_majority
+from core.sentences import splitter
 from core.tables import EditRatingRow, RatingBatch
 from core.text import hash_key, revision_key
 from submissions.labels import batch_counts, raters_left_out, raters_per_item
@@ -38,10 +40,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class RevisionLabel:
-    """Verdicts on a text beside its report: by sentence, from 1, and on whether its intent is preserved."""
+    """Verdicts on a text beside its report: by sentence, from 1, and on whether its intent is preserved.
+
+    `left_out` counts labels of sentences that another splitter numbered, by that splitter.
+    """
 
     sentences: Mapping[int, Verdict] = field(default_factory=dict)
     intent: Verdict | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,18 @@ class EditVote(NamedTuple):
     position: int
     synthetic: bool
     batch_id: int
+    elsewhere: str = ""
+    """The other splitter that numbered the sentence, as of `elsewhere`; the vote then counts for no sentence here."""
+
+
+def elsewhere(sentence: int, numbered_by: str | None) -> str:
+    """The splitter that gave a sentence its number, where it is not the present one; "" where the number holds.
+
+    An intent has no number to go wrong.
+    """
+    # A batch from before the splitter was kept has none. One version of it, the only one until then, numbered all of
+    # those, and to leave them out would empty boards for the sake of an upgrade: they count as the present one's.
+    return "" if sentence == INTENT or numbered_by is None or numbered_by == splitter() else numbered_by
 
 
 def key_of(position: int, text: str, report: Iterable[Snippet]) -> bytes:
@@ -108,9 +126,9 @@ def newest_edit_votes(session: Session, benchmark_id: str, keys: Iterable[bytes]
 
 def verdicts(votes: Iterable[EditVote], raters: int) -> dict[bytes, RevisionLabel]:
     """One label per revision; `raters` is how many the benchmark asks for."""
-    by_question: dict[bytes, dict[int, list[EditVote]]] = {}
+    by_question: dict[bytes, dict[tuple[str, int], list[EditVote]]] = {}
     for vote in votes:
-        by_question.setdefault(vote.revision, {}).setdefault(vote.sentence, []).append(vote)
+        by_question.setdefault(vote.revision, {}).setdefault((vote.elsewhere, vote.sentence), []).append(vote)
     return {revision: _label(given, raters) for revision, given in by_question.items()}
 
 
@@ -118,7 +136,7 @@ def _newest(session: Session, benchmark_id: str, keys: Sequence[bytes] | None) -
     query = (
         select(
             EditRatingRow.revision, EditRatingRow.sentence, EditRatingRow.rater, EditRatingRow.positive,
-            EditRatingRow.position, RatingBatch.synthetic, EditRatingRow.batch_id,
+            EditRatingRow.position, RatingBatch.synthetic, EditRatingRow.batch_id, RatingBatch.splitter,
         )
         .join(RatingBatch, RatingBatch.id == EditRatingRow.batch_id)
         .where(
@@ -132,22 +150,26 @@ def _newest(session: Session, benchmark_id: str, keys: Sequence[bytes] | None) -
         query = query.where(EditRatingRow.revision.in_(keys))
     newest = {}
     for row in session.execute(query):
-        vote = EditVote(*row)
-        newest[vote.revision, vote.sentence, vote.rater] = vote
+        vote = EditVote(*row[:-1], elsewhere(row.sentence, row.splitter))
+        newest[vote.revision, vote.sentence, vote.rater, vote.elsewhere] = vote
     return iter(newest.values())
 
 
-def _label(given: Mapping[int, Sequence[EditVote]], raters: int) -> RevisionLabel:
+def _label(given: Mapping[tuple[str, int], Sequence[EditVote]], raters: int) -> RevisionLabel:
     found = {
         sentence: Verdict(
             sum(vote.positive for vote in votes), len(votes), len(votes) >= raters, any(v.synthetic for v in votes)
         )
-        for sentence, votes in sorted(given.items())
+        for (other, sentence), votes in sorted(given.items())
+        if not other
     }
-    return RevisionLabel({at: each for at, each in found.items() if at != INTENT}, found.get(INTENT))
+    left_out = Counter(other for other, _ in given if other)
+    return RevisionLabel({at: each for at, each in found.items() if at != INTENT}, found.get(INTENT), left_out)
 
 
 def _spelled(mark: str, position: int, label: RevisionLabel) -> str:
     told = [*label.sentences.items()] + ([(INTENT, label.intent)] if label.intent else [])
-    words = ",".join(f"{at}={v.positive}/{v.raters}{':synthetic' * v.synthetic}" for at, v in told)
-    return f"{mark}{position}:{words}"
+    words = [f"{at}={v.positive}/{v.raters}{':synthetic' * v.synthetic}" for at, v in told]
+    # What is left out is told beside the number, so a score that was stored before it came must not be taken for it.
+    words += [f"{n}@{name}" for name, n in sorted(label.left_out.items())]
+    return f"{mark}{position}:{','.join(words)}"

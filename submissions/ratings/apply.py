@@ -75,7 +75,7 @@ class Ratings:
                 raise Conflict(f"This very file was applied as batch {before}.", "Revoke that batch first.")
             batch = RatingBatch(
                 benchmark_id=benchmark.id, file_digest=file.digest, file_name=name[:255], author=author[:80], note=note,
-                synthetic=synthetic, qualification=file.qualification, applied_at=utc_now(),
+                synthetic=synthetic, qualification=file.qualification, applied_at=utc_now(), splitter=file.splitter,
             )  # fmt: skip
             session.add(batch)
             session.flush()

@@ -10,10 +10,13 @@ from submissions.editing.report_cells import NUMBERED
 from submissions.formats import Findings, excerpt
 from submissions.ratings.columns import yes_no
 
+SPLITTER = "splitter"
+"""The column in which a sheet says what parted its texts into sentences."""
 SHOWN = ("original", "context", "sentence_text", "evidence")
 """Columns of a sheet that raters read and that change nothing when it comes back, but for `sentence_text`."""
 COLUMNS = (
-    "id", "key", "revised", "report", *NUMBERED, "sentence", "rater", "supported", "intent", "note", *SHOWN,
+    "id", "key", "revised", "report", *NUMBERED, "sentence", "rater", "supported", "intent", "note", SPLITTER,
+    *SHOWN,
 )  # fmt: skip
 _HIGHEST = 10_000
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from core.benchmark import Benchmark
 from core.tables import EditRatingRow, RatingBatch
 from core.tabular import write_table
-from submissions.editing.labels import INTENT, Verdict, newest_edit_votes, verdicts
+from submissions.editing.labels import INTENT, Verdict, elsewhere, newest_edit_votes, verdicts
 from submissions.labels import raters_left_out
 
 LABEL_COLUMNS = {
@@ -21,7 +21,7 @@ LABEL_COLUMNS = {
 RATING_COLUMNS = {
     "id": "text", "key": "text", "sentence": "integer", "rater": "text", "supported": "text", "intent": "text",
     "note": "text", "batch": "integer", "row": "integer", "counts": "boolean", "digest": "text", "author": "text",
-    "applied_at": "text", "revoked_at": "text", "synthetic": "boolean",
+    "applied_at": "text", "revoked_at": "text", "synthetic": "boolean", "splitter": "text",
 }  # fmt: skip
 
 
@@ -60,11 +60,12 @@ def _ratings(session: Session, benchmark: Benchmark) -> Iterator[tuple[Any, ...]
     )
     for rating, batch in session.execute(query):
         counts = batch.applied_at and not batch.revoked_at and rating.rater not in left_out
+        counts = counts and not elsewhere(rating.sentence, batch.splitter)
         said = "Y" if rating.positive else "N"
         yield (
             benchmark.questions[rating.position].id, rating.revision.hex(), rating.sentence, rating.rater,
             None if rating.sentence == INTENT else said, said if rating.sentence == INTENT else None, rating.note,
             batch.id, rating.row, bool(counts), batch.file_digest, batch.author,
             batch.applied_at and batch.applied_at.isoformat(), batch.revoked_at and batch.revoked_at.isoformat(),
-            batch.synthetic,
+            batch.synthetic, batch.splitter,
         )  # fmt: skip

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.editing import LONGEST_TEXT, MOST_SENTENCES, sentence_ends
 from core.records import Question, Report
-from core.sentences import split
+from core.sentences import split, splitter
 from core.text import canonical_question
 from submissions.editing.entries import PASSAGE
 from submissions.editing.labels import INTENT, key_of
 from submissions.editing.report_cells import Reports
 from submissions.formats import Findings, Limits, QuestionIndex, RawRow, TableRow, excerpt, read_table
-from submissions.ratings.editing_columns import COLUMNS, check_header, filled_in, word_of
+from submissions.ratings.editing_columns import COLUMNS, SPLITTER, check_header, filled_in, word_of
 
 KIND = "editing"
+_SPLITTER = re.compile(r"[A-Za-z0-9._+-]{1,80}")
 COUNTS = (
     "rows",
     "matched",
     "unknown_passage",
     "unknown_revision",
     "bad_sentence",
+    "bad_splitter",
+    "other_splitter",
     "bad_answer",
     "no_rater",
     "rated_twice",
@@ -65,6 +69,8 @@ class EditRatingFile:
     report: Report
     kind: str = KIND
     qualification: bool = False
+    splitter: str | None = None
+    """What numbered the sentences that it rates; None where it rates none."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +97,13 @@ def read_edit_ratings(data: bytes, name: str, ground: EditGround) -> EditRatingF
         report = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
         return EditRatingFile(digest, [], report)
     check_header(table.header, findings)
-    ratings = [] if findings.refused else _once(_Reader(ground, findings).read(table.rows), findings)
+    reader = _Reader(ground, findings)
+    ratings = [] if findings.refused else _once(reader.read(table.rows), findings)
     if not ratings and not findings.refused:
         findings.problem("no_match", "The file holds no rating that can be taken.")
     findings.counts["matched"] = len(ratings)
     report = findings.report()
-    return EditRatingFile(digest, ratings if report.accepted else [], report)
+    return EditRatingFile(digest, ratings if report.accepted else [], report, splitter=reader.splitter)
 
 
 class _Reader:
@@ -106,6 +113,7 @@ class _Reader:
         self._reports = Reports(ground.limits, findings)
         self._held: Mapping[tuple[int, bytes], str] = {}
         self._parted: dict[str, Sequence[str]] = {}
+        self.splitter: str | None = None
 
     def read(self, rows: Sequence[TableRow]) -> list[EditRating]:
         found = [(row, cells, self._question(row.row, cells)) for row in rows if (cells := self._cells(row))]
@@ -137,14 +145,9 @@ class _Reader:
         if word is None or named is None or not rater:
             return None
         revision, text = named
-        said_of = text
-        if word.sentence != INTENT:
-            sentences = self._sentences(text)
-            if word.sentence > len(sentences):
-                message = f"The text has {len(sentences)} sentences; there is none with the number {word.sentence}."
-                self._findings.problem("bad_sentence", message, row.row, excerpt(text))
-                return None
-            said_of = sentences[word.sentence - 1]
+        said_of = text if word.sentence == INTENT else self._sentence(row.row, cells, text, word.sentence)
+        if said_of is None:
+            return None
         if not self._same(cells.get("sentence_text", ""), said_of):
             message = "“sentence_text” is not what stands there. Were columns sorted apart?"
             self._findings.problem("bad_sentence", message, row.row, excerpt(cells["sentence_text"]))
@@ -154,6 +157,38 @@ class _Reader:
         return EditRating(
             row.row, question.position, revision, word.sentence, pseudonym, word.positive, note, said_of
         )  # fmt: skip
+
+    def _sentence(self, row: int, cells: Mapping[str, str], text: str, number: int) -> str | None:
+        """The sentence with that number, as the sheet has it where another splitter numbered it."""
+        named = cells.get(SPLITTER, "").strip() or splitter()
+        if not self._one_splitter(row, named):
+            return None
+        if named != splitter():
+            message = (
+                f"Another sentence splitter ({named}) than the present one ({splitter()}) numbered this sentence; the "
+                "label is kept, but does not count."
+            )
+            self._findings.warn("other_splitter", message, row, excerpt(cells.get("sentence_text", "")))
+            return cells.get("sentence_text", "").removeprefix("'") or text
+        sentences = self._sentences(text)
+        if number > len(sentences):
+            message = f"The text has {len(sentences)} sentences; there is none with the number {number}."
+            self._findings.problem("bad_sentence", message, row, excerpt(text))
+            return None
+        return sentences[number - 1]
+
+    def _one_splitter(self, row: int, named: str) -> bool:
+        """True if all sentences up to here were numbered by the same one; a batch keeps a single one."""
+        if not _SPLITTER.fullmatch(named):
+            message = "“splitter” is no name of a sentence splitter. Leave it as the sheet has it, or leave it out."
+            self._findings.problem("bad_splitter", message, row, excerpt(named))
+            return False
+        self.splitter = self.splitter or named
+        if named != self.splitter:
+            message = f"{named} numbered this sentence, {self.splitter} those above. Send them as two files."
+            self._findings.problem("bad_splitter", message, row, excerpt(named))
+            return False
+        return True
 
     def _revision(self, row: TableRow, cells: Mapping[str, str], question: Question) -> tuple[bytes, str] | None:
         named = cells.get("key", "").strip()

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from core.benchmark import Benchmark
 from core.records import Report
-from submissions.editing.labels import EditVote, RevisionLabel, Verdict, newest_edit_votes, verdicts
+from submissions.editing.labels import EditVote, RevisionLabel, Verdict, elsewhere, newest_edit_votes, verdicts
 from submissions.labels import raters_left_out
 from submissions.ratings.editing_file import EditRating, EditRatingFile
 from submissions.ratings.editing_touched import EditKey, edit_labelled, edit_moved, held_texts
@@ -27,14 +27,15 @@ def preview(session: Session, benchmark: Benchmark, file: EditRatingFile, synthe
         )  # fmt: skip
     keys = keys_of(file.ratings)
     earlier = newest_edit_votes(session, benchmark.id, (key.revision for key in keys))
-    by_rater = {(vote.revision, vote.sentence, vote.rater): vote for vote in earlier}
+    by_rater = {_who(vote): vote for vote in earlier}
     left_out = set(session.scalars(raters_left_out(benchmark.id)))
-    counted = {_who(r): _vote(r, synthetic) for r in file.ratings if r.rater not in left_out}
+    given = [_vote(rating, file.splitter, synthetic) for rating in file.ratings]
+    counted = {_who(vote): vote for vote in given if vote.rater not in left_out}
     before = edit_labelled(session, benchmark.id, keys)
     after = verdicts((by_rater | counted).values(), benchmark.raters_per_item)
     asked, then = _questions(before), _questions(after)
     held = {text.revision for text in held_texts(session, benchmark.id, sorted({key.position for key in keys}))}
-    words = [by_rater.get(_who(rating)) for rating in file.ratings]
+    words = [by_rater.get(_who(vote)) for vote in given]
     raters = {rating.rater for rating in file.ratings}
     return Preview(
         benchmark.id, file.kind, False, file.digest, file.report,
@@ -70,12 +71,13 @@ def _unknown(report: Report) -> int:
     return report.counts.get("unknown_passage", 0) + report.counts.get("unknown_revision", 0)
 
 
-def _who(rating: EditRating) -> tuple[bytes, int, str]:
-    return rating.revision, rating.sentence, rating.rater
+def _who(vote: EditVote) -> tuple[bytes, int, str, str]:
+    return vote.revision, vote.sentence, vote.rater, vote.elsewhere
 
 
-def _vote(r: EditRating, synthetic: bool) -> EditVote:
-    return EditVote(r.revision, r.sentence, r.rater, r.positive, r.position, synthetic, 0)
+def _vote(r: EditRating, splitter: str | None, synthetic: bool) -> EditVote:
+    other = elsewhere(r.sentence, splitter)
+    return EditVote(r.revision, r.sentence, r.rater, r.positive, r.position, synthetic, 0, other)
 
 
 def _questions(labels: dict[bytes, RevisionLabel]) -> Questions:

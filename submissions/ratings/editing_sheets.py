@@ -14,16 +14,17 @@ from sqlalchemy.orm import Session
 from core.benchmark import Benchmark
 from core.editing import Snippet
 from core.errors import InvalidInput, NotFound
-from core.sentences import split
+from core.sentences import split, splitter
 from core.tables import RevisionRow, Submission
 from core.tabular import write_table
 from submissions.editing.labels import INTENT, RevisionLabel, edit_labels_of, key_of
+from submissions.ratings.editing_columns import SPLITTER
 from submissions.ratings.sheets import published
 
 COLUMNS = {
     "id": "text", "key": "text", "context": "text", "original": "text", "revised": "text", "evidence": "text",
     "sentence": "integer", "sentence_text": "text", "rater": "text", "supported": "text", "intent": "text",
-    "note": "text",
+    "note": "text", SPLITTER: "text",
 }  # fmt: skip
 
 
@@ -103,7 +104,7 @@ def _rows(benchmark: Benchmark, drawn: Sequence[ToRate]) -> Iterator[tuple[Any, 
             shown = each.text if number == INTENT else sentences[number - 1]
             yield (
                 question.id, each.key.hex(), "\n".join(question.context), question.text, each.text, evidence, number,
-                shown, None, None, None, None,
+                shown, None, None, None, None, splitter(),
             )  # fmt: skip
 
 

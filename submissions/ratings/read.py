@@ -70,6 +70,8 @@ class RatingFile:
     digest: str
     ratings: list[Rating]
     report: Report
+    splitter: str | None = None
+    """None: triples have no sentences."""
 
 
 @dataclass(frozen=True)

@@ -6,24 +6,20 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from core.errors import Conflict, InvalidInput, NotFound, Refused
-from core.records import Score
 from core.tables import EditRatingRow, Submission
 from scorer.agreement_report import batch_agreement
-from scorer.stored import read_scores
 from server.bootstrap import Services
 from server.ratings import batch_documents, exported, revision_sheet
 from server.worker import Worker
 from submissions.editing.labels import key_of
+from tests.rated_editing import apply, filled, scores, sheet
 from tests.small_benchmark import add_benchmark, add_team
 from tests.small_editing import GOOD, ITEMS, add_editing, send
-
-Rows = list[dict[str, str]]
 
 
 @pytest.fixture
@@ -33,35 +29,6 @@ def sent(services: Services, tmp_path: Path) -> Submission:
     submission = send(services, add_team(services), publish=True)
     Worker(services).run_until_idle()
     return submission
-
-
-def sheet(services: Services, submissions: list[str] | None = None, *, before: bool = False) -> Rows:
-    data, _ = revision_sheet(services, "edit", "csv", submissions or [], None, 0, before)
-    return list(csv.DictReader(io.StringIO(data.decode())))
-
-
-def filled(rows: Rows, rater: str, said: dict[tuple[str, str], str]) -> bytes:
-    """The sheet with answers by (id, sentence) of the revised texts, Y where there is none."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]))
-    writer.writeheader()
-    for row in rows:
-        column = "intent" if row["sentence"] == "0" else "supported"
-        writer.writerow(row | {"rater": rater, column: said.get((row["id"], row["sentence"]), "Y")})
-    return text.getvalue().encode()
-
-
-def scores(services: Services, submission: Submission) -> dict[str, Score]:
-    Worker(services).run_until_idle()
-    with services.database.reading() as session:
-        row = session.get_one(Submission, submission.id)
-        assert row.state == "scored"
-        assert row.evaluation_id is not None
-        return read_scores(session, row.evaluation_id)
-
-
-def apply(services: Services, data: bytes, **more: Any) -> int:
-    return services.ratings.apply("edit", io.BytesIO(data), "l.csv", author="mo", **more).id
 
 
 def test_a_sheet_asks_for_what_nobody_rated(services: Services, sent: Submission) -> None:

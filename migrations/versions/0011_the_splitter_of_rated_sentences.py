@@ -1,0 +1,21 @@
+"""Which sentence splitter numbered the sentences that a batch rates."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0011"
+down_revision = "0010"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    with op.batch_alter_table("rating_batch", schema=None) as batch_op:
+        batch_op.add_column(sa.Column("splitter", sa.String(length=80), nullable=True))
+
+
+def downgrade() -> None:
+    with op.batch_alter_table("rating_batch", schema=None) as batch_op:
+        batch_op.drop_column("splitter")
