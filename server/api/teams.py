@@ -10,7 +10,7 @@ from sqlalchemy import select
 from core.errors import Conflict
 from core.tables import Team
 from server import audit_log, auth
-from server.access import only
+from server.access import SUBMITTERS, only
 from server.addresses import number
 from server.api.account_schemas import DeletedOut, LogOut, LogQuery, NewTeamIn, SecretOut, TeamsOut
 from server.api.documents import answers
@@ -57,10 +57,10 @@ def delete(team_id: str) -> Deleted:
 
 
 @bp.get("/audit")
-@only()
+@only(*SUBMITTERS)
 @bp.input(LogQuery, location="query")
 @bp.output(LogOut)
-@answers(bp, 400)
+@answers(bp, 400, 403)
 def audit(query_data: dict[str, Any]) -> dict[str, Any]:
     """Who did what, newest first; go on with `before`, the last event's id
 

@@ -9,7 +9,7 @@ from flask import render_template, request, url_for
 
 from core.errors import AqaError, InvalidInput
 from server import audit_log
-from server.access import only
+from server.access import SUBMITTERS, only
 from server.audit_log import Wanted
 from server.context import services, signed_in
 
@@ -19,7 +19,7 @@ _FILTERS = ("action", "team", "subject", "since", "until")
 
 
 @bp.get("")
-@only()
+@only(*SUBMITTERS)
 def overview() -> tuple[str, int] | str:
     """One page of it; what is wrong with a filter is shown above the form, which keeps what was typed."""
     sent = {name: request.args.get(name, "").strip()[:120] for name in _FILTERS}

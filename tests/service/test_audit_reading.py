@@ -149,6 +149,19 @@ def test_the_page_of_maintainers_page_by_page(web_app: APIFlask, services: Servi
     assert client.get("/audit?team=Team 7&action=token.made").text.count('<td class="kind">') == 0, "none acted by it"
 
 
+def test_raters_read_none_of_it_not_even_of_their_own_team(web_app: APIFlask, services: Services) -> None:
+    client = web_app.test_client()
+    submit(client, bearer(services, "one"))
+    answer = client.get(f"{API}/audit", headers=bearer(services, "one", "rater"))
+    assert (answer.status_code, answer.json["error"]["code"]) == (403, "forbidden")
+    sign_in(client, token(services, "one", "rater"))
+    page = client.get("/audit")
+    assert (page.status_code, "submission.accepted" in page.text) == (403, False)
+    assert 'href="/audit"' not in client.get("/team").text
+    sign_in(client, token(services, "one"))
+    assert 'href="/audit"' in client.get("/team").text
+
+
 def test_visitors_are_sent_to_sign_in(client: FlaskClient) -> None:
     assert client.get("/audit").location.startswith("/sign-in")
 
