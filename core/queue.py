@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, case, event, func, or_, select, update
+from sqlalchemy import ColumnElement, event, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from core.database import Database
@@ -214,13 +214,18 @@ class Queue:
 
     def position(self, session: Session, subject: str) -> int | None:
         """How many queued jobs stand before the subject's own; None if it does not wait."""
-        job = session.scalars(select(Job).where(Job.subject == subject, Job.state == "queued")).first()
-        if job is None:
-            return None
-        before = case((Job.priority == job.priority, Job.id < job.id), else_=Job.priority < job.priority)
-        return session.scalar(
-            select(func.count()).select_from(Job).where(Job.queue == job.queue, Job.state == "queued", before)
+        return self.positions(session, [subject]).get(subject)
+
+    def positions(self, session: Session, subjects: Collection[str]) -> dict[str, int]:
+        """Subject → how many queued jobs stand before its first; what does not wait is left out. One query."""
+        before = func.row_number().over(partition_by=Job.queue, order_by=(Job.priority, Job.id)) - 1
+        waiting = (
+            select(Job.id, Job.subject, before.label("before"))
+            .where(Job.queue.in_(QUEUES), Job.state == "queued")
+            .subquery()
         )
+        own = select(waiting.c.subject, waiting.c.before).where(waiting.c.subject.in_(subjects))
+        return dict(session.execute(own.order_by(waiting.c.id.desc())).all())
 
     def _expired(self, now: datetime) -> ColumnElement[bool]:
         return or_(Job.lease_until < now, Job.lease_until > now + 2 * self._lease)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from core import states
 from core.errors import Conflict, NotFound
-from core.queue import Queue
+from core.queue import QUEUES, Queue
 from core.tables import Job, Submission, SubmissionSource, System
 from core.tables.base import utc_now
 from server.auth import Identity
@@ -61,12 +61,20 @@ class Entry:
         return self.state in states.FINISHED
 
 
+@dataclass(frozen=True, slots=True)
+class _Retry:
+    """When an attempt comes after one that failed, and why that one did."""
+
+    at: datetime
+    reason: str | None
+
+
 def find(session: Session, queue: Queue, who: Identity | None, submission_id: str) -> Entry:
     """An entry that the asker may see: their own, or one on the board. Raises `NotFound` for all others alike."""
-    row = session.get(Submission, submission_id, options=[_whole()])
+    row = session.get(Submission, submission_id, options=[whole()])
     if row is None or not shown_to(row, who):
         raise _missing(submission_id)
-    return _entry(session, queue, row, who)
+    return several(session, queue, [row], who)[0]
 
 
 def own(session: Session, queue: Queue, who: Identity, submission_id: str) -> Entry:
@@ -79,11 +87,21 @@ def own(session: Session, queue: Queue, who: Identity, submission_id: str) -> En
 
 def listed(session: Session, queue: Queue, who: Identity, benchmark: str | None = None) -> list[Entry]:
     """The entries of the asker's team, newest first."""
-    query = select(Submission).join(System).where(System.team_id == who.team_id).options(_whole())
+    query = select(Submission).join(System).where(System.team_id == who.team_id).options(whole())
     if benchmark:
         query = query.where(Submission.benchmark_id == benchmark)
     rows = session.scalars(query.order_by(Submission.created_at.desc(), Submission.id))
-    return [_entry(session, queue, row, who) for row in rows]
+    return several(session, queue, rows.all(), who)
+
+
+def several(session: Session, queue: Queue, rows: Sequence[Submission], who: Identity | None) -> list[Entry]:
+    """The entries of rows that the asker may see, in as many queries for many as for one."""
+    unfinished = [row for row in rows if row.state not in states.FINISHED]
+    again = _waiting_again(session, {row.id for row in unfinished}) if unfinished else {}
+    waiting = [row.id for row in unfinished if row.state == states.QUEUED and row.id not in again]
+    places = queue.positions(session, waiting) if waiting else {}
+    sources = _sources(session, [row.id for row in rows if _owned(row, who)])
+    return [_entry(row, who, again.get(row.id), places.get(row.id), sources.get(row.id)) for row in rows]
 
 
 def change(services: Services, who: Identity, submission_id: str, intake: Callable[[str, int | None], object]) -> Entry:
@@ -116,39 +134,39 @@ def _missing(submission_id: str) -> NotFound:
     return NotFound(f"There is no submission {submission_id[:40]!r}, or it is not yours to see.", "Check its id.")
 
 
-def _whole() -> Any:
+def whole() -> Any:
+    """What an entry is made of besides its row, to be read with it."""
     return joinedload(Submission.system).joinedload(System.team)
 
 
-def _source(session: Session, submission_id: str) -> str | None:
-    found = session.get(SubmissionSource, submission_id)
-    return found.reference if found else None
+def _sources(session: Session, submissions: Sequence[str]) -> dict[str, str]:
+    query = select(SubmissionSource.submission_id, SubmissionSource.reference)
+    return dict(session.execute(query.where(SubmissionSource.submission_id.in_(submissions))).all())
 
 
-def _entry(session: Session, queue: Queue, row: Submission, who: Identity | None) -> Entry:
+def _entry(row: Submission, who: Identity | None, retry: _Retry | None, place: int | None, source: str | None) -> Entry:
     system, mine = row.system, _owned(row, who)
     team = system.team.name if mine else system.team.shown(utc_now())
-    retry = None if row.state in states.FINISHED else _waits_again(session, row.id)
     state, stage, reason = row.state, row.stage, row.reason
     if retry is not None:
         state, reason = states.QUEUED, retry.reason
-        stage = f"waiting for another try, at {retry.not_before:%H:%M:%S} UTC"
-    waits = state == states.QUEUED and retry is None
+        stage = f"waiting for another try, at {retry.at:%H:%M:%S} UTC"
     return Entry(
         id=row.id, benchmark=row.benchmark_id, system=system.name, team=team,
         architecture=system.architecture, supervision=system.supervision, description=system.description,
         links=list(system.links), uses_autoais=system.uses_autoais, size=system.size, version=row.version,
         file_name=row.file_name, file_blob=row.file_blob, digest=row.digest, coverage=row.coverage, state=state,
-        stage=stage, progress=row.progress, queue_position=queue.position(session, row.id) if waits else None,
-        reason=reason, retry_at=retry.not_before if retry else None,
+        stage=stage, progress=row.progress, queue_position=place, reason=reason, retry_at=retry.at if retry else None,
         created_at=row.created_at, published_at=row.published_at, withdrawn_at=row.withdrawn_at,
-        published=row.published, evaluation_id=row.evaluation_id,
-        report=row.report, mine=mine, source=_source(session, row.id) if mine else None,
+        published=row.published, evaluation_id=row.evaluation_id, report=row.report, mine=mine, source=source,
     )  # fmt: skip
 
 
-def _waits_again(session: Session, submission_id: str) -> Job | None:
-    """The submission's job, or a part of it, that failed and waits for its next attempt; the latest of them."""
-    own = or_(Job.subject == submission_id, Job.subject.startswith(f"{submission_id}:"))
-    query = select(Job).where(own, Job.state == "queued", Job.attempt > 0, Job.reason.is_not(None))
-    return session.scalars(query.order_by(Job.not_before.desc())).first()
+def _waiting_again(session: Session, submissions: Collection[str]) -> dict[str, _Retry]:
+    """Of each submission the job, or part of one, that failed and waits for its next attempt; the latest of them."""
+    query = select(Job.subject, Job.not_before, Job.reason).where(
+        Job.queue.in_(QUEUES), Job.state == "queued", Job.attempt > 0, Job.reason.is_not(None)
+    )
+    rows = session.execute(query.order_by(Job.not_before))
+    found = ((subject.split(":")[0], _Retry(at, reason)) for subject, at, reason in rows)
+    return {submission: retry for submission, retry in found if submission in submissions}
