@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from core.editing import LARGEST_REPORT, LONGEST_TEXT, MOST_SENTENCES, Revision, sentence_ends
 from core.records import Question, Report
-from submissions.editing.report_cells import NUMBERED, Reports
+from submissions.editing.report_cells import NESTED, NUMBERED, Reports
 from submissions.formats import Findings, Limits, QuestionIndex, Table, TableRow, excerpt, read_table
 from submissions.formats.columns import listed
 from submissions.formats.join import Words, find_swallowed_rows, join_rows
@@ -73,7 +73,7 @@ def read_revisions(stream: BinaryIO, name: str, passages: Sequence[Question], li
 
     `name` serves messages only.
     """
-    table = read_table(stream, name, limits, COLUMNS, nested=("report",))
+    table = read_table(stream, name, limits, COLUMNS, NESTED)
     findings = Findings(dict.fromkeys(COUNTS, 0) | table.report.counts, table.report.notes)
     if not table.report.accepted:
         report = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
