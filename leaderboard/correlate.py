@@ -34,7 +34,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class SystemLevel:
-    """AIS against one metric over systems; `line` is (slope, intercept) of the fit by least squares."""
+    """What people say against one metric over systems; `line` is (slope, intercept) of the fit by least squares."""
 
     column: Column
     points: tuple[Point, ...]
@@ -67,22 +67,41 @@ def system_level(
     with_autoais: bool = False,
 ) -> SystemLevel:
     """AIS × the column `key`; systems that use AutoAIS inside are left out of a judge's fit unless asked for."""
-    column = next(each for each in board.columns if each.key == key)
     rows = [row for row in comparable(board, without) if row.metrics[key].value is not None]
-    out = [row.metrics[key].struck is not None and not with_autoais for row in rows]
+    few = "Fewer than two systems have both numbers."
+    return fitted(session, board, rows, (HUMAN, key), store, few=few, whole=with_autoais)
+
+
+def fitted(
+    session: Session,
+    board: Board,
+    rows: Sequence[Row],
+    keys: tuple[str, str],
+    store: ResampleStore,
+    *,
+    few: str,
+    whole: bool = False,
+) -> SystemLevel:
+    """The human number against the other one (`keys`) over some systems; `few` is said of less than two.
+
+    Systems whose other number is struck are drawn, but left out of the fit unless it is to be `whole`.
+    """
+    human, key = keys
+    column = next(each for each in board.columns if each.key == key)
+    out = [None if whole else row.metrics[key].struck for row in rows]
     points = tuple(
-        Point(row.entry, row.metrics[key], row.metrics[HUMAN], row.metrics[key].struck if left else None)
-        for row, left in zip(rows, out, strict=True)
+        Point(row.entry, row.metrics[key], row.metrics[human], why) for row, why in zip(rows, out, strict=True)
     )
     if len(rows) < 2:
-        return SystemLevel(column, points, None, None, "Fewer than two systems have both numbers.")
-    ais, other = _table(session, rows, HUMAN), _table(session, rows, column.metric)
-    rated = np.isfinite(ais)
+        return SystemLevel(column, points, None, None, few)
+    said, other = _table(session, rows, human), _table(session, rows, column.metric)
+    rated = np.isfinite(said)
     count, seed = resampling(column.recipe)
-    resamples = store.get(len(ais), count, seed)
+    resamples = store.get(len(said), count, seed)
     architectures = [row.entry.architecture for row in rows]
-    found = correlate(np.where(rated, ais, 0.0), other, rated, architectures, resamples, out)
-    return SystemLevel(column, points, found, fitted_line(points))
+    left_out = [why is not None for why in out]
+    found = correlate(np.where(rated, said, 0.0), other, rated, architectures, resamples, left_out)
+    return SystemLevel(column, points, found, _line(points))
 
 
 def instance_level(session: Session, board: Board, without: Collection[str] = ()) -> InstanceLevel:
@@ -135,7 +154,7 @@ def _rated(human: Values, decided: Values, p: Values) -> tuple[Values, Values, V
     return decided[known], np.nan_to_num(p[known]), human[known]
 
 
-def fitted_line(points: Sequence[Point]) -> tuple[float, float] | None:
+def _line(points: Sequence[Point]) -> tuple[float, float] | None:
     """Slope and intercept by least squares over the points in the fit; None where they do not make a line."""
     pairs = [(p.metric.value, p.ais.value) for p in points if p.left_out is None]
     x, y = np.array(pairs, dtype=np.float64).reshape(-1, 2).T

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy.orm import Session
 
-from leaderboard.correlate import Point, SystemLevel, fitted_line
+from leaderboard.correlate import SystemLevel, fitted
 from leaderboard.ranking import read_many
-from leaderboard.recipes import resampling
-from leaderboard.records import Board, Row
-from scorer.scoring import Values
-from scorer.statistics.correlations import correlate
+from leaderboard.records import Board
 from scorer.statistics.resamples import ResampleStore
 
 
@@ -47,26 +43,13 @@ def over_systems(session: Session, board: Board, pair: Kinship, store: ResampleS
 
     Systems that use AutoAIS inside are drawn, but left out of the fit where a judge made the automatic number.
     """
-    column = next(each for each in board.columns if each.key == pair.automatic)
     rows = [
         row
         for row in board.rows
         if row.metrics[pair.human].unranked is None and row.metrics[pair.automatic].value is not None
     ]
-    out = [row.metrics[pair.automatic].struck for row in rows]
-    points = tuple(
-        Point(row.entry, row.metrics[pair.automatic], row.metrics[pair.human], why)
-        for row, why in zip(rows, out, strict=True)
-    )
-    if len(rows) < 2:
-        return SystemLevel(column, points, None, None, "Fewer than two systems have both numbers for every passage.")
-    human, automatic = _table(session, rows, pair.human), _table(session, rows, pair.automatic)
-    rated = np.isfinite(human)
-    count, seed = resampling(column.recipe)
-    architectures = [row.entry.architecture for row in rows]
-    drawn, left_out = store.get(len(human), count, seed), [why is not None for why in out]
-    found = correlate(np.where(rated, human, 0.0), automatic, rated, architectures, drawn, left_out)
-    return SystemLevel(column, points, found, fitted_line(points))
+    few = "Fewer than two systems have both numbers for every passage."
+    return fitted(session, board, rows, (pair.human, pair.automatic), store, few=few)
 
 
 def over_passages(session: Session, board: Board, pair: Kinship) -> PassageLevel:
@@ -82,8 +65,3 @@ def over_passages(session: Session, board: Board, pair: Kinship) -> PassageLevel
     if (np.ptp(table, axis=0) == 0).any():
         return PassageLevel(len(table), None, "One of the two numbers is the same on every passage.")
     return PassageLevel(len(table), float(np.corrcoef(table[:, 0], table[:, 1])[0, 1]))
-
-
-def _table(session: Session, rows: Sequence[Row], metric: str) -> Values:
-    values = read_many(session, [row.entry.evaluation_id for row in rows], metric)
-    return np.column_stack([values[row.entry.evaluation_id] for row in rows])
