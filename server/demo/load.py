@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import yaml
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from core.benchmark import NewBenchmark
 from core.errors import Conflict
@@ -51,7 +53,7 @@ def load(services: Services, tell: Callable[[str], None] = lambda step: None) ->
     added = 0
     for entry in entries:
         tell(entry["system"])
-        added += _enter(services, intake, entry)
+        added += enter(services, intake, BENCHMARK, entry, DATA / entry.get("folder", "entries"))
     return added
 
 
@@ -66,9 +68,20 @@ def apply_ratings(services: Services, benchmark: str, data: bytes) -> None:
         services.ratings.apply(benchmark, BytesIO(data), "ratings.csv", author="demo", note=note, synthetic=True)
 
 
-def _enter(services: Services, intake: Intake, entry: dict[str, Any]) -> bool:
+def enter(
+    services: Services,
+    intake: Intake,
+    benchmark: str,
+    entry: dict[str, Any],
+    folder: Path,
+    finish: Callable[[Session, Submission], None] = lambda session, submission: None,
+) -> bool:
+    """Send an entry in the fields of `entries.yaml`, its file in `folder`; False where the system has one already.
+
+    `finish` runs in the transaction that stores it.
+    """
     team_id = team_of(services, entry["team"])
-    if entered(services, BENCHMARK, team_id, entry["system"]):
+    if entered(services, benchmark, team_id, entry["system"]):
         return False
     card = SystemCard(
         name=entry["system"],
@@ -78,12 +91,10 @@ def _enter(services: Services, intake: Intake, entry: dict[str, Any]) -> bool:
         uses_autoais=entry["uses_autoais"],
         size=entry.get("size"),
     )
-    with (DATA / entry.get("folder", "entries") / entry["file"]).open("rb") as stream:
-        try:
-            intake.accept(team_id, BENCHMARK, card, stream, entry["file"], publish=True, reference=True)
-        except Conflict:  # as above
-            return False
-    return True
+    with (folder / entry["file"]).open("rb") as stream, suppress(Conflict):  # as above
+        intake.accept(team_id, benchmark, card, stream, entry["file"], publish=True, reference=True, finish=finish)
+        return True
+    return False
 
 
 def entered(services: Services, benchmark: str, team_id: int, system: str) -> bool:

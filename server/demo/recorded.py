@@ -20,14 +20,14 @@ def provenances() -> list[dict[str, Any]]:
 
 def entries() -> list[dict[str, Any]]:
     """One entry a recorded run, in the fields of `entries.yaml`."""
-    return [_entry(told) for told in provenances()]
+    return [entry(told, "csv") | {"folder": FOLDER.name} for told in provenances()]
 
 
-def _entry(told: dict[str, Any]) -> dict[str, Any]:
+def entry(told: dict[str, Any], kind: str) -> dict[str, Any]:
+    """A recorded run in the fields of `entries.yaml`; its file is of that kind."""
     config = catalog.find(told["system"])
     return {
-        "folder": FOLDER.name,
-        "file": f"{config.name}.csv",
+        "file": f"{config.name}.{kind}",
         "team": TEAM,
         "system": config.name,
         "architecture": config.architecture,
