@@ -19,7 +19,10 @@ _NOT_OURS = re.compile(r'\s*<(?:meta\s+(?:property="og:|name="twitter:)|link rel
 
 
 class BoardFrame:
-    """ASGI middleware: puts the frame that Flask renders into every HTML page under `path`."""
+    """ASGI middleware: puts the frame that Flask renders into every HTML page under `path`.
+
+    Where there is no page, a browser gets the site's own page that says so.
+    """
 
     def __init__(self, app: ASGIApp, web: Flask, path: str) -> None:
         self.app = app
@@ -31,12 +34,20 @@ class BoardFrame:
             await self.app(scope, receive, send)
             return
         start: Message | None = None
+        missing = False
         body = bytearray()
 
         async def framed(message: Message) -> None:
-            nonlocal start
-            if message["type"] == "http.response.start" and _is_html(message):
+            nonlocal start, missing
+            if message["type"] == "http.response.start" and message["status"] == 404 and _wants_html(scope):
+                missing = True
+            elif message["type"] == "http.response.start" and _is_html(message):
                 start = message
+            elif missing:
+                if not message.get("more_body", False):
+                    whole, headers = await to_thread.run_sync(self._missing, scope)
+                    await send({"type": "http.response.start", "status": 404, "headers": headers})
+                    await send({"type": "http.response.body", "body": whole})
             elif start is None:
                 await send(message)
             else:
@@ -50,11 +61,16 @@ class BoardFrame:
 
         await self.app(scope, receive, framed)
 
+    def _missing(self, scope: Scope) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+        """What the site says of an address that it does not know, which no page of the board is."""
+        with self.web.request_context(_environ(scope)):
+            response = self.web.full_dispatch_request()
+            headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.headers]
+            return response.get_data(), headers
+
     def _framed(self, scope: Scope, page: str) -> tuple[bytes, list[tuple[bytes, bytes]]]:
         """The page with its frame, and the cookie that the header's form may need."""
-        cookie = "; ".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie")
-        environ = EnvironBuilder(path=scope["path"], headers=[("Cookie", cookie)] if cookie else []).get_environ()
-        with self.web.request_context(environ):
+        with self.web.request_context(_environ(scope)):
             _identify()
             title = PAGES.get(scope["path"].removeprefix(f"{self.path}/").strip("/"), PAGES[""])
             head, top, wait, foot = (
@@ -69,6 +85,18 @@ class BoardFrame:
         headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.headers
                    if name.lower() in ("set-cookie", "vary")]  # fmt: skip
         return page.encode(), [*headers, (b"cache-control", b"no-store")]
+
+
+def _environ(scope: Scope) -> dict[str, Any]:
+    """The request as Flask needs it to know who looks."""
+    cookie = "; ".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie")
+    return EnvironBuilder(path=scope["path"], headers=[("Cookie", cookie)] if cookie else []).get_environ()
+
+
+def _wants_html(scope: Scope) -> bool:
+    """Whether a person's browser asks for a page."""
+    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept")
+    return scope["method"] == "GET" and b"text/html" in accepted
 
 
 def _is_html(start: Message) -> bool:

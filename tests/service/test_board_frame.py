@@ -96,3 +96,14 @@ def test_the_frameworks_own_files_are_fetched_once(client: httpx.Client) -> None
 
 def test_without_scripts_the_board_says_where_its_numbers_are(client: httpx.Client) -> None:
     assert "/api/v1/leaderboard/download" in client.get("/leaderboard/").text.partition("<noscript>")[2]
+
+
+def test_an_unknown_address_below_the_board_is_told_by_the_site(client: httpx.Client) -> None:
+    answer = client.get("/leaderboard/<script>nothing", headers={"Accept": "text/html,*/*"})
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "There is nothing at this address." in answer.text
+    headers = (part(page, "header", "aqa-top") for page in (answer.text, client.get("/docs").text))
+    assert len({re.sub(r"\s+", "", header) for header in headers}) == 1
+    assert "<script>nothing" not in answer.text
+    assert answer.headers["content-security-policy"] == client.get("/docs").headers["content-security-policy"]
+    assert client.get("/leaderboard/nothing", headers={"Accept": "application/json"}).json() == {"detail": "Not Found"}
