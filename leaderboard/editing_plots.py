@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ AXES = {
     HUMAN: Axes("By people", "attr_ais", "pres_comb", "f1_ap", "attr_ais_before"),
 }
 _RIGHT = 0.6
+_COVERED = 2.0
+"""Marks closer than this both ways, in per cent, cover each other's names."""
 LEVELS = tuple(range(10, 100, 10))
 """F1_AP of the lines, in per cent."""
 
@@ -63,10 +65,11 @@ def marks(board: Board, axes: Axes) -> tuple[Mark, ...]:
 def trade_off(found: Sequence[Mark], axes: Axes, synthetic: bool) -> dict[str, Any]:
     """One trace per architecture with error bars both ways; open marks and thin lines show the text before editing."""
     traces: list[dict[str, Any]] = [contour(level / 100) for level in LEVELS]
+    labels = _labels(found)
     for key, title in ARCHITECTURES.items():
         own = [mark for mark in found if mark.entry.architecture == key]
         if own:
-            traces += [*_moves(own, key), _points(own, key, title)]
+            traces += [*_moves(own, key), _points(own, key, title, labels)]
     human = axes is AXES[HUMAN] and synthetic
     names = ("Attribution, Attr AIS", "Preservation, Pres comb") if axes is AXES[HUMAN] else (
         "Attribution, Attr auto", "Preservation, Pres Lev")  # fmt: skip
@@ -91,18 +94,31 @@ def contour(level: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _points(own: Sequence[Mark], key: str, title: str) -> dict[str, Any]:
+def _labels(found: Sequence[Mark]) -> dict[int, str]:
+    """System → what is written beside its mark: names of marks that cover each other stand together, at the first."""
+    labels: dict[int, list[str]] = {}
+    places: list[tuple[float, float, int]] = []
+    for mark in found:
+        x, y = _percent(mark.attribution) or 0.0, _percent(mark.preservation) or 0.0
+        own = mark.entry.system_id
+        first = next((at for a, b, at in places if abs(a - x) < _COVERED and abs(b - y) < _COVERED), own)
+        places.append((x, y, first))
+        labels.setdefault(first, []).append(plain(mark.entry.system))
+    return {at: "<br>".join(names) for at, names in labels.items()}
+
+
+def _points(own: Sequence[Mark], key: str, title: str, labels: Mapping[int, str]) -> dict[str, Any]:
     colour, symbol = STYLES[key]
     return {
         "type": "scatter", "mode": "markers+text", "name": title,
         "x": [_percent(m.attribution) for m in own], "y": [_percent(m.preservation) for m in own],
         "error_x": error([m.attribution for m in own], colour), "error_y": error([m.preservation for m in own], colour),
-        "text": [plain(m.entry.system) for m in own], "textfont": {"size": 11},
+        "text": [labels.get(m.entry.system_id, "") for m in own], "textfont": {"size": 11},
         # Away from the near edge, so that no name is cut.
         "textposition": [f"bottom {'left' if (m.attribution.value or 0) > _RIGHT else 'right'}" for m in own],
-        "customdata": [[plain(m.entry.team), _written(m.both)] for m in own],
-        "hovertemplate": "%{text}<br>%{customdata[0]}<br>attribution %{x:.1f}, preservation %{y:.1f}"
-        "<br>F1 AP %{customdata[1]}<extra></extra>",
+        "customdata": [[plain(m.entry.system), plain(m.entry.team), _written(m.both)] for m in own],
+        "hovertemplate": "%{customdata[0]}<br>%{customdata[1]}<br>attribution %{x:.1f}, preservation %{y:.1f}"
+        "<br>F1 AP %{customdata[2]}<extra></extra>",
         "marker": {"color": colour, "symbol": symbol, "size": 11},
     }  # fmt: skip
 

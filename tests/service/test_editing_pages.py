@@ -84,6 +84,9 @@ def _drawing(board: Board) -> None:
         assert len({trace["marker"]["symbol"] for trace in drawn}) == len(drawn)
         assert all(trace["error_x"]["array"] and trace["error_y"]["array"] for trace in drawn)
         assert ("synthetic" in figure["layout"]["xaxis"]["title"]["text"]) == (key == HUMAN)
+        labels = [label for trace in drawn for label in trace["text"] if label]
+        assert sorted(name for label in labels for name in label.split("<br>")) == sorted(m.entry.system for m in found)
+        assert {"Small-Evidence-only", "Small-RARR"} <= {*next(x for x in labels if "Small-RARR" in x).split("<br>")}
 
 
 def _comparison(database: Database, board: Board) -> None:
