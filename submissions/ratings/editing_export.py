@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.benchmark import Benchmark
-from core.tables import EditRatingRow, RatingBatch
+from core.tables import EditRatingRow
 from core.tabular import write_table
 from submissions.editing.labels import INTENT, Verdict, elsewhere, newest_edit_votes, verdicts
-from submissions.labels import raters_left_out
+from submissions.ratings.export import BATCH_COLUMNS, every_rating, told_of_batch
 
 LABEL_COLUMNS = {
     "id": "text", "key": "text", "sentence": "integer", "human_rating": "text", "positive": "integer",
@@ -20,8 +19,7 @@ LABEL_COLUMNS = {
 }  # fmt: skip
 RATING_COLUMNS = {
     "id": "text", "key": "text", "sentence": "integer", "rater": "text", "supported": "text", "intent": "text",
-    "note": "text", "batch": "integer", "row": "integer", "counts": "boolean", "digest": "text", "author": "text",
-    "applied_at": "text", "revoked_at": "text", "synthetic": "boolean", "splitter": "text",
+    "note": "text", **BATCH_COLUMNS, "splitter": "text",
 }  # fmt: skip
 
 
@@ -50,22 +48,11 @@ def export_edit_ratings(session: Session, benchmark: Benchmark, kind: str, strea
 
 
 def _ratings(session: Session, benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
-    left_out = set(session.scalars(raters_left_out(benchmark.id)))
-    query = (
-        select(EditRatingRow, RatingBatch)
-        .join(RatingBatch, RatingBatch.id == EditRatingRow.batch_id)
-        .where(EditRatingRow.benchmark_id == benchmark.id)
-        .order_by(EditRatingRow.batch_id, EditRatingRow.row)
-        .execution_options(yield_per=1000)
-    )
-    for rating, batch in session.execute(query):
-        counts = batch.applied_at and not batch.revoked_at and rating.rater not in left_out
-        counts = counts and not elsewhere(rating.sentence, batch.splitter)
-        said = "Y" if rating.positive else "N"
+    for rating, batch, counts in every_rating(session, benchmark.id, EditRatingRow):
+        said, of_intent = "Y" if rating.positive else "N", rating.sentence == INTENT
+        here = counts and not elsewhere(rating.sentence, batch.splitter)
         yield (
             benchmark.questions[rating.position].id, rating.revision.hex(), rating.sentence, rating.rater,
-            None if rating.sentence == INTENT else said, said if rating.sentence == INTENT else None, rating.note,
-            batch.id, rating.row, bool(counts), batch.file_digest, batch.author,
-            batch.applied_at and batch.applied_at.isoformat(), batch.revoked_at and batch.revoked_at.isoformat(),
-            batch.synthetic, batch.splitter,
+            None if of_intent else said, said if of_intent else None, rating.note, *told_of_batch(batch, rating.row, here),
+            batch.splitter,
         )  # fmt: skip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.benchmark import Benchmark
-from core.tables import RatingBatch, RatingRow
+from core.tables import EditRatingRow, RatingBatch, RatingRow
 from core.tabular import write_table
 from submissions.labels import labels_of, raters_left_out
 
@@ -17,12 +17,18 @@ LABEL_COLUMNS = {
     "question": "text", "answer": "text", "attribution": "text", "human_rating": "text", "positive": "integer",
     "raters": "integer", "complete": "boolean", "pre_aggregated": "boolean", "synthetic": "boolean",
 }  # fmt: skip
+BATCH_COLUMNS = {
+    "batch": "integer", "row": "integer", "counts": "boolean", "digest": "text", "author": "text", "applied_at": "text",
+    "revoked_at": "text", "synthetic": "boolean",
+}  # fmt: skip
+"""What `told_of_batch` gives."""
 RATING_COLUMNS = {
     "question": "text", "answer": "text", "attribution": "text", "rater": "text", "interpretable": "text",
-    "supported": "text", "positive": "text", "system": "text", "note": "text", "rated_at": "text",
-    "batch": "integer", "row": "integer", "counts": "boolean", "digest": "text", "author": "text", "applied_at": "text",
-    "revoked_at": "text", "synthetic": "boolean", "qualification": "boolean",
+    "supported": "text", "positive": "text", "system": "text", "note": "text", "rated_at": "text", **BATCH_COLUMNS,
+    "qualification": "boolean",
 }  # fmt: skip
+
+AnyRating = TypeVar("AnyRating", RatingRow, EditRatingRow)
 
 
 def export_labels(session: Session, benchmark: Benchmark, kind: str, stream: BinaryIO) -> None:
@@ -47,23 +53,38 @@ def export_ratings(session: Session, benchmark: Benchmark, kind: str, stream: Bi
     write_table(kind, RATING_COLUMNS, _ratings(session, benchmark), stream)
 
 
-def _ratings(session: Session, benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
-    left_out = set(session.scalars(raters_left_out(benchmark.id)))
+def every_rating(
+    session: Session, benchmark_id: str, table: type[AnyRating]
+) -> Iterator[tuple[AnyRating, RatingBatch, bool]]:
+    """All ratings of a benchmark in a table of them, each with its batch and whether it counts, in their order."""
+    left_out = set(session.scalars(raters_left_out(benchmark_id)))
     query = (
-        select(RatingRow, RatingBatch)
-        .join(RatingBatch, RatingBatch.id == RatingRow.batch_id)
-        .where(RatingRow.benchmark_id == benchmark.id)
-        .order_by(RatingRow.batch_id, RatingRow.row)
+        select(table, RatingBatch)
+        .join(RatingBatch, RatingBatch.id == table.batch_id)
+        .where(table.benchmark_id == benchmark_id)
+        .order_by(table.batch_id, table.row)
         .execution_options(yield_per=1000)
     )
     for rating, batch in session.execute(query):
         counts = batch.applied_at and not batch.revoked_at and not batch.qualification and rating.rater not in left_out
+        yield rating, batch, bool(counts)
+
+
+def told_of_batch(batch: RatingBatch, row: int, counts: bool) -> tuple[Any, ...]:
+    """Where a rating is from, as of `BATCH_COLUMNS`."""
+    return (
+        batch.id, row, counts, batch.file_digest, batch.author,
+        batch.applied_at and batch.applied_at.isoformat(), batch.revoked_at and batch.revoked_at.isoformat(),
+        batch.synthetic,
+    )  # fmt: skip
+
+
+def _ratings(session: Session, benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
+    for rating, batch, counts in every_rating(session, benchmark.id, RatingRow):
         yield (
             benchmark.questions[rating.position].text, rating.answer, rating.passage_id, rating.rater or None,
             _letter(rating.interpretable), _letter(rating.supported), _letter(rating.positive), rating.system,
-            rating.note, rating.rated_at, batch.id, rating.row, bool(counts), batch.file_digest, batch.author,
-            batch.applied_at and batch.applied_at.isoformat(), batch.revoked_at and batch.revoked_at.isoformat(),
-            batch.synthetic, batch.qualification,
+            rating.note, rating.rated_at, *told_of_batch(batch, rating.row, counts), batch.qualification,
         )  # fmt: skip
 
 

@@ -8,11 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
-from core.errors import NotFound
 from core.records import Passage
-from core.text import hash_key
+from systems.prompts import versions
 
 _DATA = files("systems.prompts") / "data"
 
@@ -83,22 +80,17 @@ class Prompt:
 
 def names() -> list[str]:
     """NAME@VERSION of every prompt there is."""
-    return sorted(entry.name.removesuffix(".yaml") for entry in _DATA.iterdir() if entry.name.endswith(".yaml"))
+    return versions.names(_DATA)
 
 
 @cache
 def load(name: str) -> Prompt:
     """The prompt NAME@VERSION; NAME alone is its newest version. Raises `NotFound` with the names there are."""
-    there = names()
-    versions = [each for each in there if each.partition("@")[0] == name]
-    key = name if name in there else max(versions, key=lambda each: int(each.partition("@")[2]), default="")
-    if not key:
-        raise NotFound(f"There is no prompt {name!r}.", f"Prompts: {', '.join(there)}.")
-    text = (_DATA / f"{key}.yaml").read_text("utf-8")
-    entry: dict[str, Any] = yaml.safe_load(text)
+    found = versions.read(_DATA, name)
+    entry = found.entry
     return Prompt(
-        key=key,
-        digest=hash_key(text, size=6).hex(),
+        key=found.key,
+        digest=found.digest,
         instruction=entry["instruction"],
         example=entry["example"],
         open=entry["open"],

@@ -8,10 +8,7 @@ from functools import cache
 from importlib.resources import files
 from unicodedata import category
 
-import yaml
-
-from core.errors import NotFound
-from core.text import hash_key
+from systems.prompts import versions
 
 _DATA = files("systems.prompts") / "data" / "rarr"
 
@@ -57,22 +54,17 @@ def one_line(text: str) -> str:
 
 def names() -> list[str]:
     """NAME@VERSION of every template there is."""
-    return sorted(entry.name.removesuffix(".yaml") for entry in _DATA.iterdir() if entry.name.endswith(".yaml"))
+    return versions.names(_DATA)
 
 
 @cache
 def load(name: str) -> Template:
     """The template NAME@VERSION; NAME alone is its newest version. Raises `NotFound` with the names there are."""
-    there = names()
-    versions = [each for each in there if each.partition("@")[0] == name]
-    key = name if name in there else max(versions, key=lambda each: int(each.partition("@")[2]), default="")
-    if not key:
-        raise NotFound(f"There is no prompt {name!r}.", f"Prompts: {', '.join(there)}.")
-    text = (_DATA / f"{key}.yaml").read_text("utf-8")
-    entry = yaml.safe_load(text)
+    found = versions.read(_DATA, name)
+    entry = found.entry
     return Template(
-        key=key,
-        digest=hash_key(text, size=6).hex(),
+        key=found.key,
+        digest=found.digest,
         instruction=entry["instruction"],
         example=entry["example"],
         open=entry["open"],
