@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from core import states
 from core.audit import record
-from core.errors import Conflict, InvalidInput, NotFound
+from core.errors import Conflict, InvalidInput
 from core.queue import OPEN as OPEN_JOBS
 from core.queue import RESCORE as PRIORITY
-from core.tables import BenchmarkRow, EvaluationRow, Job, Rescore, RescoreItem, Submission, System
+from core.tables import BenchmarkRow, EvaluationRow, Job, Rescore, RescoreItem, Submission
 from core.tables.base import utc_now
-from leaderboard.side_by_side import SideBySide, side_by_side
 from scorer import judges
 from scorer.judges import released
 from scorer.judges.anywhere import check_anywhere
@@ -26,6 +24,7 @@ from server import rescoring
 from server.bootstrap import Services
 from server.evaluations import RELEASED
 from server.hub import outputs
+from server.rescore_reading import Lacking, found, lacking
 from submissions.kinds import RESCORE
 from submissions.rescoring import DROPPED, OPEN, PROMOTED, open_of, subject_of
 
@@ -47,16 +46,6 @@ class Plan:
     released: int
     """Entries that keep the paper's released judgments."""
     pairs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Lacking:
-    """An entry that cannot be promoted yet, and why."""
-
-    submission: str
-    system: str
-    version: int
-    why: str
 
 
 def plan(
@@ -168,70 +157,8 @@ def drop(services: Services, rescore_id: int) -> Rescore:
     return row
 
 
-def listed(session: Session, benchmark_id: str = "") -> list[Rescore]:
-    """All rescores, newest first; of one benchmark where it is named."""
-    query = select(Rescore).order_by(Rescore.id.desc())
-    return list(session.scalars(query.where(Rescore.benchmark_id == benchmark_id) if benchmark_id else query))
-
-
-def find(session: Session, rescore_id: int) -> Rescore:
-    """A rescore. Raises `NotFound`."""
-    row = session.get(Rescore, rescore_id) if 0 < rescore_id < 2**31 else None
-    if row is None:
-        raise NotFound(f"There is no rescore {rescore_id}.", "List them with: aqa rescore status")
-    return row
-
-
-def lacking(session: Session, row: Rescore) -> list[Lacking]:
-    """The shown entries without new scores, with what keeps them: by system and version."""
-    query = (
-        select(RescoreItem, Submission, System.name)
-        .join(Submission, Submission.id == RescoreItem.submission_id)
-        .join(System, System.id == Submission.system_id)
-        .where(
-            RescoreItem.rescore_id == row.id,
-            RescoreItem.evaluation_id.is_(None),
-            Submission.evaluation_id.is_not(None),
-        )
-        .order_by(System.name, Submission.version)
-    )
-    return [
-        Lacking(submission.id, system, submission.version, item.reason or "waits for a worker")
-        for item, submission, system in session.execute(query)
-    ]
-
-
-def progress_of(session: Session, row: Rescore) -> tuple[int, int, int]:
-    """How many entries have their new scores, how many failed, and how many there are."""
-    mine = RescoreItem.rescore_id == row.id
-    query = select(func.count(RescoreItem.evaluation_id), func.count(RescoreItem.reason), func.count())
-    done, failed, total = session.execute(query.select_from(RescoreItem).where(mine)).one()
-    return done, failed, total
-
-
-def compared(session: Session, row: Rescore, rank_by: str = "") -> SideBySide:
-    """What is on the board, with its old and new scores; once promoted, what was old then."""
-    items = session.scalars(select(RescoreItem).where(RescoreItem.rescore_id == row.id)).all()
-    over = row.state == PROMOTED
-    before = {item.submission_id: item.before_id for item in items if over and item.before_id is not None}
-    after = {item.submission_id: item.evaluation_id for item in items if item.evaluation_id and not item.left_out}
-    return side_by_side(session, row.benchmark_id, before, after, rank_by)
-
-
-def document(session: Session, row: Rescore) -> dict[str, Any]:
-    """A rescore as the API and the command line tell of it."""
-    done, failed, total = progress_of(session, row)
-    missing = lacking(session, row) if row.state == OPEN else []
-    return {
-        "id": row.id, "benchmark": row.benchmark_id, "judge": row.judge, "recipe": row.recipe,
-        "released_too": row.released_too, "state": row.state, "created_at": row.created_at, "ended_at": row.ended_at,
-        "entries": total, "done": done, "failed": failed, "lacking": [asdict(each) for each in missing],
-        "ready": row.state == OPEN and not missing,
-    }  # fmt: skip
-
-
 def _locked(session: Session, rescore_id: int) -> Rescore:
-    row = find(session, rescore_id)
+    row = found(session, rescore_id)
     session.get_one(BenchmarkRow, row.benchmark_id, with_for_update=True)
     session.refresh(row)
     if row.state != OPEN:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from apiflask import Schema, fields
 from apiflask.validators import Length, OneOf, Range
 
+from server.api.paging import PageQuery, chosen_filter, text_filter
 from server.audit_log import ACTIONS
 from server.auth import MOST_DAYS, ROLES
 
@@ -152,14 +153,12 @@ class DeliveriesOut(Schema):
     deliveries = fields.List(fields.Nested(DeliveryItem), required=True)
 
 
-class LogQuery(Schema):
+class LogQuery(PageQuery):
     """Which part of the log."""
 
-    before = fields.Integer(load_default=0, validate=Range(min=0, max=2**31 - 1))
-    limit = fields.Integer(load_default=100, validate=Range(min=1, max=1_000))
-    subject = fields.String(load_default="", validate=Length(max=120))
-    team = fields.String(load_default="", validate=Length(max=80))
-    action = fields.String(load_default="", validate=OneOf(["", *ACTIONS]))
+    subject = text_filter(120)
+    team = text_filter(80)
+    action = chosen_filter(*ACTIONS)
     since = fields.Date(load_default=None, metadata={"description": "First day, UTC."})
     until = fields.Date(load_default=None, metadata={"description": "Last day, UTC."})
 

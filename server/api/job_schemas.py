@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from apiflask import Schema, fields
-from apiflask.validators import Length, OneOf, Range
+from apiflask.validators import OneOf
 
 from core.queue import QUEUES, STATES
-from server.job_desk import MOST
+from server.api.paging import PageQuery, chosen_filter, text_filter
 
 
-class JobsQuery(Schema):
+class JobsQuery(PageQuery):
     """Which jobs; what is left out is not looked at."""
 
-    kind = fields.String(load_default="", validate=Length(max=40))
-    state = fields.String(load_default="", validate=OneOf(["", *STATES]))
-    queue = fields.String(load_default="", validate=OneOf(["", *QUEUES]))
-    subject = fields.String(
-        load_default="", validate=Length(max=120),
-        metadata={"description": "What it is about; a submission's id finds its parts too."},
-    )  # fmt: skip
-    before = fields.Integer(load_default=0, validate=Range(min=0, max=2**31 - 1))
-    limit = fields.Integer(load_default=100, validate=Range(min=1, max=MOST))
+    kind = text_filter(40)
+    state = chosen_filter(*STATES)
+    queue = chosen_filter(*QUEUES)
+    subject = text_filter(120, "What it is about; a submission's id finds its parts too.")
 
 
 class JobItem(Schema):

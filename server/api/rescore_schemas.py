@@ -5,19 +5,20 @@ from __future__ import annotations
 from apiflask import Schema, fields
 from apiflask.validators import Length, OneOf
 
+from server.api.paging import PageQuery, text_filter
 from submissions.rescoring import DROPPED, OPEN, PROMOTED
 
 
-class RescoresQuery(Schema):
+class RescoresQuery(PageQuery):
     """Of one benchmark, or of all."""
 
-    benchmark = fields.String(load_default="", validate=Length(max=64))
+    benchmark = text_filter(64)
 
 
 class RankByQuery(Schema):
     """The metric whose ranks are told."""
 
-    rank_by = fields.String(load_default="", validate=Length(max=40))
+    rank_by = text_filter(40)
 
 
 class PromoteIn(Schema):

@@ -6,6 +6,7 @@ from typing import Any
 
 from apiflask import APIBlueprint
 
+from server import rescore_reading as reading
 from server import rescores
 from server.access import only
 from server.addresses import number
@@ -28,11 +29,12 @@ bp = APIBlueprint("rescores", __name__, tag="Maintenance")
 @bp.input(RescoresQuery, location="query")
 @bp.output(RescoresOut)
 @answers(bp, 400, 403)
-def listed(query_data: dict[str, str]) -> dict[str, Any]:
-    """All rescores, newest first"""
+def listed(query_data: dict[str, Any]) -> dict[str, Any]:
+    """Rescores, newest first; go on with `before`, the last rescore's id"""
+    before, limit = query_data["before"], query_data["limit"]
     with services().database.reading() as session:
-        found = rescores.listed(session, query_data["benchmark"])
-        return {"rescores": [rescores.document(session, row) for row in found]}
+        rows = reading.listed(session, query_data["benchmark"], before=before, limit=limit)
+        return {"rescores": reading.documents(session, rows)}
 
 
 @bp.get("/rescores/<rescore_id>")
@@ -43,9 +45,9 @@ def listed(query_data: dict[str, str]) -> dict[str, Any]:
 def one(rescore_id: str, query_data: dict[str, str]) -> dict[str, Any]:
     """One rescore: old and new of every system on the board, side by side"""
     with services().database.reading() as session:
-        row = rescores.find(session, number(rescore_id, "rescore"))
-        found = rescores.compared(session, row, query_data["rank_by"])
-        return rescores.document(session, row) | {"side_by_side": found.to_dict()}
+        row = reading.found(session, number(rescore_id, "rescore"))
+        found = reading.compared(session, row, query_data["rank_by"])
+        return reading.document(session, row) | {"side_by_side": found.to_dict()}
 
 
 @bp.post("/rescores/<rescore_id>/promote")
@@ -70,4 +72,4 @@ def drop(rescore_id: str) -> dict[str, Any]:
 
 def _told(rescore_id: int) -> dict[str, Any]:
     with services().database.reading() as session:
-        return rescores.document(session, rescores.find(session, rescore_id))
+        return reading.document(session, reading.found(session, rescore_id))

@@ -45,6 +45,7 @@ def start(
     from server import rescores
     from server.cli.console import progress, stdout
     from server.cli.wiring import services
+    from server.rescore_reading import progress_of
 
     wired = services()
     if dry_run:
@@ -54,7 +55,7 @@ def start(
         return
     made = rescores.start(wired, benchmark, judge, released_too)
     with wired.database.reading() as session:
-        done, _, total = rescores.progress_of(session, made)
+        done, _, total = progress_of(session, made)
     stdout().print(
         f"Rescore {made.id} of {benchmark} by {made.judge}: {total - done:,} of {total:,} entries wait to be scored, "
         "by a running service or `aqa worker`. The board stays as it is.\nSee old and new: aqa rescore status",
@@ -70,17 +71,17 @@ def status(
     as_json: Json = False,
 ) -> None:
     """Show how far a rescore is, and old and new of every system; without an open one, list all."""
-    from server import rescores
     from server.api.rescore_schemas import ComparedOut
     from server.cli.console import print_json
     from server.cli.wiring import services
+    from server.rescore_reading import compared, document
 
     wired = services()
     row = _row(wired, number, benchmark, needed=False)
     if row is None:
         return _list(wired, benchmark, as_json)
     with wired.database.reading() as session:
-        told, found = rescores.document(session, row), rescores.compared(session, row, rank_by)
+        told, found = document(session, row), compared(session, row, rank_by)
     if as_json:
         print_json(ComparedOut().dump(told | {"side_by_side": found.to_dict()}))
         return
@@ -133,13 +134,13 @@ def drop(
 def _row(wired: Services, number: int | None, benchmark: str, *, needed: bool = True) -> Rescore | None:
     """The rescore that is meant. Raises `NotFound`, and `InvalidInput` where several are open."""
     from core.errors import InvalidInput, NotFound
-    from server import rescores
-    from submissions.rescoring import OPEN
+    from server.rescore_reading import found as one
+    from server.rescore_reading import open_ones
 
     with wired.database.reading() as session:
         if number is not None:
-            return rescores.find(session, number)
-        found = [row for row in rescores.listed(session, benchmark) if row.state == OPEN]
+            return one(session, number)
+        found = open_ones(session, benchmark)
     if len(found) > 1:
         raise InvalidInput("Several are open.", f"Name one: {', '.join(str(row.id) for row in found)}.")
     if not found and needed:
@@ -165,12 +166,13 @@ def _show_plan(found: Any) -> None:
 
 
 def _list(wired: Services, benchmark: str, as_json: bool) -> None:
-    from server import rescores
+    from server.api.paging import MOST
     from server.api.rescore_schemas import RescoresOut
     from server.cli.console import print_json, stdout, table
+    from server.rescore_reading import documents, listed
 
     with wired.database.reading() as session:
-        found = [rescores.document(session, row) for row in rescores.listed(session, benchmark)]
+        found = documents(session, listed(session, benchmark, limit=MOST))
     if as_json:
         print_json(RescoresOut().dump({"rescores": found})["rescores"])
         return

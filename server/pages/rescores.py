@@ -10,21 +10,27 @@ from werkzeug.wrappers import Response
 
 from core.errors import AqaError, InvalidInput, NotFound
 from core.tracks import WORDS
+from server import rescore_reading as reading
 from server import rescores
 from server.access import only
 from server.addresses import number
 from server.context import services
 
 bp = APIBlueprint("rescores", __name__, url_prefix="/rescores", enable_openapi=False)
+_PAGE = 50
 
 
 @bp.get("")
 @only("maintainer")
 def overview() -> str:
-    """All rescores."""
+    """One page of the rescores, newest first."""
+    before = request.args.get("before", "")
+    start = number(before, "rescore") if before else 0
     with services().database.reading() as session:
-        found = [rescores.document(session, row) for row in rescores.listed(session)]
-    return render_template("rescores.html", rescores=found)
+        rows = reading.listed(session, before=start, limit=_PAGE + 1)
+        found = reading.documents(session, rows[:_PAGE])
+    older = rows[_PAGE - 1].id if len(rows) > _PAGE else None
+    return render_template("rescores.html", rescores=found, older=older, before=before)
 
 
 @bp.get("/<rescore_id>")
@@ -61,11 +67,11 @@ def end(rescore_id: str, what: str) -> tuple[str, int] | Response:
 def _page(template: str, identifier: int, **shown: Any) -> str:
     rank_by = request.args.get("rank_by", "")[:40]
     with services().database.reading() as session:
-        row = rescores.find(session, identifier)
+        row = reading.found(session, identifier)
         try:
-            found = rescores.compared(session, row, rank_by)
+            found = reading.compared(session, row, rank_by)
         except InvalidInput:
-            found = rescores.compared(session, row)
-        told = rescores.document(session, row)
+            found = reading.compared(session, row)
+        told = reading.document(session, row)
     words = WORDS[services().benchmarks.row(told["benchmark"]).track]
     return render_template(template, rescore=told, found=found, rank_by=rank_by, words=words, **shown)

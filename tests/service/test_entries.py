@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import update
 
-from core.database import Database
 from core.tables import Job, SubmissionSource
 from core.tables.base import utc_now
 from server import entries, history
 from server.auth import Identity
 from server.bootstrap import Services
 from server.evaluations import CHUNK
+from tests.query_count import counting
 from tests.small_benchmark import GOOD, add_benchmark, add_team, submit
-
-
-@contextmanager
-def counting(database: Database) -> Iterator[list[str]]:
-    """The statements that are sent meanwhile."""
-    sent: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if not statement.startswith("BEGIN"):
-            sent.append(statement)
-
-    event.listen(database.engine, "before_cursor_execute", note)
-    yield sent
-    event.remove(database.engine, "before_cursor_execute", note)
 
 
 def listed(services: Services, team: int) -> tuple[list[entries.Entry], int]:

@@ -24,6 +24,7 @@ from leaderboard.history import board_on, days
 from scorer import judges, metrics
 from scorer.judges.options import Options
 from server import evaluations, job_desk, rescores, rescoring, web
+from server import rescore_reading as reading
 from server.bootstrap import Services, build
 from server.worker import Worker
 from submissions.kinds import RESCORE
@@ -115,7 +116,7 @@ def items(services: Services, made: Rescore) -> dict[str, RescoreItem]:
 
 def state(services: Services, made: Rescore) -> dict[str, object]:
     with services.database.reading() as session:
-        return rescores.document(session, rescores.find(session, made.id))
+        return reading.document(session, reading.found(session, made.id))
 
 
 def test_a_rescore_stays_beside_the_board_until_it_is_promoted_whole(services: Services) -> None:
@@ -129,7 +130,7 @@ def test_a_rescore_stays_beside_the_board_until_it_is_promoted_whole(services: S
     assert count(services, EvaluationRow) == evaluated + 4, "the old ones stay"
     assert state(services, made)["ready"]
     with services.database.reading() as session:
-        found = rescores.compared(session, made)
+        found = reading.compared(session, made)
     assert found.rank_by == "autoais"
     line = next(line for line in found.lines if line.system == "A")
     change = line.metrics["autoais"]
@@ -146,9 +147,7 @@ def test_a_rescore_stays_beside_the_board_until_it_is_promoted_whole(services: S
     assert {judge_of(services, system) for system in ("A", "B", "Private", "Gone")} == {"judge:strict@1"}
     assert work(services) == 0
     with services.database.reading() as session:
-        assert rescores.compared(session, rescores.find(session, made.id)).to_dict() == found.to_dict(), (
-            "told later too"
-        )
+        assert reading.compared(session, reading.found(session, made.id)).to_dict() == found.to_dict(), "told later too"
         told = session.scalars(select(AuditEvent.action).where(AuditEvent.action.like("rescore.%"))).all()
     assert told == ["rescore.started", "rescore.promoted"]
 
