@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from core.settings import Settings
+from server.seldom_warning import SeldomWarning
 
 log = logging.getLogger("aqa.web")
 _FILES = ("assets", "static", "_app", "svelte", "theme.css", "favicon.ico", "manifest.json")
@@ -30,6 +31,7 @@ class BoardLimits:
         self._path = path
         self._rates: list[RateLimitItem] = parse_many(settings.rate_limit_board) if settings.rate_limit_board else []
         self._shared = FixedWindowRateLimiter(storage_from_string(settings.rate_limit_storage))
+        self._away = SeldomWarning(log)
         self._here = FixedWindowRateLimiter(MemoryStorage())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -50,7 +52,7 @@ class BoardLimits:
         try:
             return self._hit(self._shared, address)
         except Exception as error:  # whatever the store's client raises
-            log.warning("the store of request counts does not answer: %s", type(error).__name__)
+            self._away.warn("the store of request counts does not answer: %s", type(error).__name__)
             return self._hit(self._here, address)
 
     def _hit(self, limiter: FixedWindowRateLimiter, address: str) -> int | None:

@@ -17,6 +17,7 @@ from core.settings import Settings
 from server import limits
 from server.board_limits import BoardLimits
 from server.bootstrap import build
+from server.seldom_warning import SeldomWarning
 from tests.live_server import serving
 from tests.small_benchmark import add_benchmark
 
@@ -67,6 +68,19 @@ def test_no_limit_and_several() -> None:
 def test_a_store_that_is_away_leaves_each_process_its_own_count() -> None:
     client = counted(rate_limit_board="2 per minute", rate_limit_storage="redis://127.0.0.1:1/0")
     assert statuses(client, "/leaderboard/", 4) == [200, 200, 429, 429]
+
+
+def test_a_flood_does_not_fill_the_log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("server.board_limits.SeldomWarning", lambda log: SeldomWarning(log, clock=lambda: now[0]))
+    client = counted(rate_limit_board="2 per minute", rate_limit_storage="redis://127.0.0.1:1/0")
+    with caplog.at_level("WARNING", "aqa.web"):
+        statuses(client, "/leaderboard/", 30)
+        now[0] += 61
+        statuses(client, "/leaderboard/", 2)
+    said = "the store of request counts does not answer: ConnectionError"
+    mine = [record.getMessage() for record in caplog.records if record.name == "aqa.web"]
+    assert mine == [said, f"{said} (and 29 times since this was last said)"]
 
 
 def test_a_rate_that_cannot_be_read_is_named() -> None:
