@@ -79,13 +79,6 @@ class OverQuota(AqaError):
     status = 429
 
 
-class TooMany(AqaError):
-    """Too many requests came in a short time."""
-
-    code = "too_many_requests"
-    status = 429
-
-
 class LeaseLost(AqaError):
     """The job was taken by another worker; this one's result is not wanted."""
 

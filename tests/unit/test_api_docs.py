@@ -30,6 +30,7 @@ def test_every_error_is_documented() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.AqaError)]
     inside = {"lease_lost", "needs_upgrade"} | {kind.code for kind in kinds if kind.status == 500} - {"error"}
     assert told.pop("method_not_allowed") == 405
+    assert told.pop("too_many_requests") == 429
     assert {kind.code: kind.status for kind in kinds if kind.code not in inside} == told
 
 
