@@ -83,7 +83,7 @@ def check(hub: Hub, text: str, rules: Rules) -> Checked:
         *_size(sum(fetched.values()), rules.most_bytes),
         *_allowed(licence, rules.licences),
     ]
-    kinds = [str(each) for each in config.get("architectures") or ()]
+    kinds = _classes(config)
     return Checked(
         repo, commit, kinds[0] if kinds else "", str(config.get("model_type", "")), licence, sum(fetched.values()),
         tuple(refusals),
@@ -104,10 +104,18 @@ def _json(hub: Hub, repo: str, commit: str, name: str, sizes: dict[str, int]) ->
 def _config(config: dict[str, Any] | None) -> list[str]:
     if config is None:
         return ["It holds no config.json that can be read."]
-    kinds = config.get("architectures")
-    if not isinstance(kinds, list) or not any(str(kind).endswith(_TASKS) for kind in kinds):
-        return [f"It does not write text: its config names {kinds!r}, not a class that ends in {' or '.join(_TASKS)}."]
+    kinds, wanted = _classes(config), f"a class that ends in {' or '.join(_TASKS)}"
+    if not kinds:
+        return [f"It is not known to write text: its config.json names no architecture ({wanted})."]
+    if not any(kind.endswith(_TASKS) for kind in kinds):
+        return [f"It does not write text: its config.json names {', '.join(kinds[:3])}, not {wanted}."]
     return ["Its weights are quantised."] if config.get("quantization_config") else []
+
+
+def _classes(config: dict[str, Any]) -> list[str]:
+    """The classes that a config names; none where it names them in no list."""
+    named = config.get("architectures")
+    return [str(each) for each in named] if isinstance(named, list) else []
 
 
 def _code(info: Any, *settings: dict[str, Any]) -> list[str]:

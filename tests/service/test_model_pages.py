@@ -82,7 +82,7 @@ def test_refused_with_every_reason_and_inert(page: FlaskClient, wired: Services)
     for do, status in (("check", 200), ("run", 422)):
         answer = page.post("/models", data=said(page, do=do, reference="lab/bad", system=EVIL, description=EVIL))
         assert answer.status_code == status
-        assert "does not write text" in answer.text
+        assert "names no architecture" in answer.text
         assert EVIL not in answer.text
     with wired.database.reading() as session:
         assert session.scalars(select(RunRow)).all() == []
