@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -14,9 +14,10 @@ from core.records import Question, Report
 from submissions.editing.report_cells import NESTED, NUMBERED, Reports
 from submissions.formats import Findings, Limits, QuestionIndex, Table, TableRow, excerpt, read_table
 from submissions.formats.columns import listed
-from submissions.formats.join import Words, find_swallowed_rows, join_rows
+from submissions.formats.join import Words, check_match, find_swallowed_rows, join_rows
+from submissions.formats.table import begin, whole_rows
 
-PASSAGE = Words("passage", "revises", ("text", "passage"))
+PASSAGE = Words("passage", "revises", "revised", ("text", "passage"))
 COLUMNS = ("id", *PASSAGE.columns, "revised", "report", *NUMBERED)
 COUNTS = (
     "rows",
@@ -74,19 +75,18 @@ def read_revisions(stream: BinaryIO, name: str, passages: Sequence[Question], li
     `name` serves messages only.
     """
     table = read_table(stream, name, limits, COLUMNS, NESTED)
-    findings = Findings(dict.fromkeys(COUNTS, 0) | table.report.counts, table.report.notes)
-    if not table.report.accepted:
-        report = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
-        return AcceptedRevisions([], report, "", 0.0)
+    findings, refused = begin(table, COUNTS)
+    if refused:
+        return AcceptedRevisions([], refused, "", 0.0)
     _check_header(table, findings)
     rows = [] if findings.refused else _rows(table, findings)
     if findings.refused:
         return AcceptedRevisions([], findings.report(), "", 0.0)
-    joined = join_rows(rows, QuestionIndex(passages, PASSAGE), findings)
+    index = QuestionIndex(passages, PASSAGE)
+    joined = join_rows(rows, index, findings)
     missing = [passage for passage in passages if passage.position not in joined]
     find_swallowed_rows(table.kind, table.header, rows, missing, findings, PASSAGE)
-    if not joined:
-        _no_match(rows, passages, findings)
+    check_match(rows, index, joined, findings)
     revisions = _revisions(joined, passages, limits, findings)
     report = findings.report()
     if not report.accepted:
@@ -130,42 +130,20 @@ def _check_header(table: Table, findings: Findings) -> None:
 
 
 def _rows(table: Table, findings: Findings) -> list[_Row]:
-    """Rows with all their fields; rows without any text are left out with a note."""
-    rows: list[_Row] = []
-    blank = 0
     numbered = any(_EVIDENCE.fullmatch(name.strip().casefold()) for name in table.header)
-    for row in table.rows:
-        cells = row.cells
-        if not any(text and not text.isspace() for text in cells.values()):
-            blank += 1
-            continue
-        lacking = ["revised"] * ("revised" not in cells) + ["report"] * ("report" not in cells and not numbered)
-        lacking += ["id"] * (not {"id", *PASSAGE.columns} & cells.keys())
-        if lacking:
-            message = f'This row lacks {listed(lacking)}. Write "" for a text and [] for a report that there is not.'
-            start = next((text for text in cells.values() if text), "")
-            findings.problem("missing_field", message, row.row, excerpt(start))
-        else:
-            rows.append(_row(row))
-    if blank:
-        findings.note(f"Rows without any text were left out: {blank:,}.")
-    return rows
+
+    def lacking(there: Collection[str]) -> list[str]:
+        names = ["revised"] * ("revised" not in there) + ["report"] * ("report" not in there and not numbered)
+        return names + ["id"] * (not {"id", *PASSAGE.columns} & set(there))
+
+    mend = 'Write "" for a text and [] for a report that there is not.'
+    return [_row(row) for row in whole_rows(table, lacking, mend, findings)]
 
 
 def _row(row: TableRow) -> _Row:
     cells = row.cells
     text = cells.get("text") or cells.get("passage") or ""
     return _Row(row.row, cells.get("id") or "", text, cells.get("revised") or "", cells)
-
-
-def _no_match(rows: Sequence[_Row], passages: Sequence[Question], findings: Findings) -> None:
-    if not rows:
-        findings.problem("no_match", "The file has a header and no rows, so no passage of the benchmark is revised.")
-        return
-    message = "No row matches a passage of the benchmark. Is it the right benchmark, and are its passages unchanged?"
-    if passages:
-        message += f" Its first passage is {excerpt(passages[0].id)}: “{excerpt(passages[0].text)}”."
-    findings.problem("no_match", message, rows[0].row, rows[0].shown)
 
 
 def _revisions(

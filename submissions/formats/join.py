@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -22,10 +22,11 @@ class Words:
 
     noun: str
     verb: str
+    done: str
     columns: tuple[str, ...]
 
 
-QUESTION = Words("question", "answers", ("question",))
+QUESTION = Words("question", "answers", "answered", ("question",))
 
 
 class JoinRow(Protocol):
@@ -159,6 +160,24 @@ def join_rows(rows: Iterable[AnyRow], index: QuestionIndex, findings: Findings) 
             message = f"No row {verb} {noun} {excerpt(question.id)}; it scores 0."
             findings.warn(f"missing_{noun}", message, None, excerpt(question.text))
     return joined
+
+
+def check_match(
+    rows: Sequence[JoinRow], index: QuestionIndex, joined: Mapping[int, JoinRow], findings: Findings
+) -> None:
+    """Report a file of which no row was joined."""
+    if joined:
+        return
+    noun = index.words.noun
+    if not rows:
+        message = f"The file has a header and no rows, so no {noun} of the benchmark is {index.words.done}."
+        findings.problem("no_match", message)
+        return
+    message = f"No row matches a {noun} of the benchmark. Is it the right benchmark, and are its {noun}s unchanged?"
+    if index.questions:
+        first = index.questions[0]
+        message += f" Its first {noun} is {excerpt(first.id)}: “{excerpt(first.text)}”."
+    findings.problem("no_match", message, rows[0].row, rows[0].shown)
 
 
 def find_swallowed_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -12,9 +12,10 @@ from core.records import Prediction, Question, Report
 from core.text import lenient_normalise, squad_normalise
 from submissions.formats.columns import listed
 from submissions.formats.findings import Findings, excerpt
-from submissions.formats.join import QuestionIndex, RawRow, find_swallowed_rows, join_rows
+from submissions.formats.join import QuestionIndex, RawRow, check_match, find_swallowed_rows, join_rows
 from submissions.formats.limits import Limits
-from submissions.formats.table import Table, read_table
+from submissions.formats.rows import TableRow
+from submissions.formats.table import Table, begin, read_table, whole_rows
 
 COLUMNS = ("id", "question", "answer", "attribution")
 COUNTS = (
@@ -60,12 +61,12 @@ class Accepted:
 def read_rows(stream: BinaryIO, name: str, limits: Limits) -> ReadFile:
     """Read a predictions file without a benchmark; never raises for a bad file."""
     table = read_table(stream, name, limits, COLUMNS)
-    findings = Findings(dict.fromkeys(COUNTS, 0) | table.report.counts, table.report.notes)
-    if not table.report.accepted:
-        report = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
-        return ReadFile([], table.kind, table.header, report)
+    findings, refused = begin(table, COUNTS)
+    if refused:
+        return ReadFile([], table.kind, table.header, refused)
     _check_header(table, findings)
-    rows = [] if findings.refused else _raw_rows(table, findings)
+    mend = 'Write null or "" for a value that there is not.'
+    rows = [] if findings.refused else [_raw_row(row) for row in whole_rows(table, _lacking, mend, findings)]
     report = findings.report()
     return ReadFile(rows if report.accepted else [], table.kind, table.header, report)
 
@@ -85,7 +86,7 @@ def read_predictions(
     joined = join_rows(read.rows, index, findings)
     missing = [question for question in questions if question.position not in joined]
     find_swallowed_rows(read.kind, read.columns, read.rows, missing, findings)
-    _check_match(read.rows, index, joined, findings)
+    check_match(read.rows, index, joined, findings)
     predictions = _predictions(joined, resolve, findings)
     report = findings.report()
     if not report.accepted:
@@ -122,42 +123,13 @@ def _check_header(table: Table, findings: Findings) -> None:
         findings.problem("wrong_header", message)
 
 
-def _raw_rows(table: Table, findings: Findings) -> list[RawRow]:
-    """Rows with all their fields; rows without any text are left out with a note."""
-    rows: list[RawRow] = []
-    blank = 0
-    for row in table.rows:
-        cells = row.cells
-        if not any(text and not text.isspace() for text in cells.values()):
-            blank += 1
-            continue
-        values = {name: cells.get(name) or "" for name in COLUMNS}
-        lacking = [name for name in ("answer", "attribution") if name not in cells]
-        if "question" not in cells and "id" not in cells:
-            lacking.insert(0, "question")
-        if lacking:
-            message = f'This row lacks {listed(lacking)}. Write null or "" for a value that there is not.'
-            start = next((text for text in cells.values() if text), "")
-            findings.problem("missing_field", message, row.row, excerpt(start))
-        else:
-            rows.append(RawRow(row=row.row, **values))
-    if blank:
-        findings.note(f"Rows without any text were left out: {blank:,}.")
-    return rows
+def _lacking(there: Collection[str]) -> list[str]:
+    question = [] if "question" in there or "id" in there else ["question"]
+    return question + [name for name in ("answer", "attribution") if name not in there]
 
 
-def _check_match(
-    rows: Sequence[RawRow], index: QuestionIndex, joined: Mapping[int, RawRow], findings: Findings
-) -> None:
-    if joined:
-        return
-    if not rows:
-        findings.problem("no_match", "The file has a header and no rows, so no question of the benchmark is answered.")
-        return
-    message = "No row matches a question of the benchmark. Is it the right benchmark, and are its questions unchanged?"
-    if index.questions:
-        message += f" Its first question is “{excerpt(index.questions[0].text)}”."
-    findings.problem("no_match", message, rows[0].row, rows[0].shown)
+def _raw_row(row: TableRow) -> RawRow:
+    return RawRow(row=row.row, **{name: row.cells.get(name) or "" for name in COLUMNS})
 
 
 def _predictions(joined: Mapping[int, RawRow], resolve: Resolve, findings: Findings) -> list[Prediction]:

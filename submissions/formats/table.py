@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from core.records import Report
-from submissions.formats.columns import Columns
+from submissions.formats.columns import Columns, listed
 from submissions.formats.csv_rows import delimited_kind, read_csv
 from submissions.formats.decode import read_bytes, unpack, utf8
 from submissions.formats.detect import KIND_NAMES, PARQUET, name_disagrees, refuse_foreign, text_kind
-from submissions.formats.findings import BadFile, Findings
+from submissions.formats.findings import BadFile, Findings, excerpt
 from submissions.formats.json_rows import read_json, read_jsonl
 from submissions.formats.limits import Limits
 from submissions.formats.parquet_rows import read_parquet
@@ -59,6 +59,33 @@ def read_table(
         findings.note(f"Read as {KIND_NAMES[kind]}, which is what the content is; the name says otherwise.")
     findings.counts["rows"] = len(rows)
     return Table(kind, found.header, rows, findings.report())
+
+
+def begin(table: Table, counts: Sequence[str]) -> tuple[Findings, Report | None]:
+    """Findings that go on from a table's own, with these counts at least; and the report where it cannot be used."""
+    findings = Findings(dict.fromkeys(counts, 0) | table.report.counts, table.report.notes)
+    refused = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
+    return findings, None if table.report.accepted else refused
+
+
+def whole_rows(
+    table: Table, lacking: Callable[[Collection[str]], Sequence[str]], mend: str, findings: Findings
+) -> Iterator[TableRow]:
+    """Rows with all their fields, of which `lacking` names those that are not there; reports the others.
+
+    Rows without any text are left out with a note. `mend` says what to write for a value that there is not.
+    """
+    blank = 0
+    for row in table.rows:
+        if not any(text and not text.isspace() for text in row.cells.values()):
+            blank += 1
+        elif names := lacking(row.cells.keys()):
+            start = next((text for text in row.cells.values() if text), "")
+            findings.problem("missing_field", f"This row lacks {listed(names)}. {mend}", row.row, excerpt(start))
+        else:
+            yield row
+    if blank:
+        findings.note(f"Rows without any text were left out: {blank:,}.")
 
 
 def _tell(data: bytes, name: str, limits: Limits) -> tuple[str, bytes]:

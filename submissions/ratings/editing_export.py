@@ -53,6 +53,6 @@ def _ratings(session: Session, benchmark: Benchmark) -> Iterator[tuple[Any, ...]
         here = counts and not elsewhere(rating.sentence, batch.splitter)
         yield (
             benchmark.questions[rating.position].id, rating.revision.hex(), rating.sentence, rating.rater,
-            None if of_intent else said, said if of_intent else None, rating.note, *told_of_batch(batch, rating.row, here),
-            batch.splitter,
+            None if of_intent else said, said if of_intent else None, rating.note,
+            *told_of_batch(batch, rating.row, here), batch.splitter,
         )  # fmt: skip

@@ -16,6 +16,7 @@ from submissions.editing.entries import PASSAGE
 from submissions.editing.labels import INTENT, key_of
 from submissions.editing.report_cells import NESTED, Reports
 from submissions.formats import Findings, Limits, QuestionIndex, RawRow, TableRow, excerpt, read_table
+from submissions.formats.table import begin
 from submissions.ratings.editing_columns import COLUMNS, SPLITTER, check_header, filled_in, word_of
 
 KIND = "editing"
@@ -92,10 +93,9 @@ def read_edit_ratings(data: bytes, name: str, ground: EditGround) -> EditRatingF
     """
     table = read_table(io.BytesIO(data), name, ground.limits, COLUMNS, NESTED)
     digest = hashlib.sha256(data).hexdigest()
-    findings = Findings(dict.fromkeys(COUNTS, 0) | table.report.counts, table.report.notes)
-    if not table.report.accepted:
-        report = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
-        return EditRatingFile(digest, [], report)
+    findings, refused = begin(table, COUNTS)
+    if refused:
+        return EditRatingFile(digest, [], refused)
     check_header(table.header, findings)
     reader = _Reader(ground, findings)
     ratings = [] if findings.refused else _once(reader.read(table.rows), findings)

@@ -20,6 +20,7 @@ from submissions.formats import (
     excerpt,
     read_table,
 )
+from submissions.formats.table import begin
 from submissions.ratings.columns import COLUMNS, PRE_AGGREGATED, RATER_LEVEL, answers_of, check_header, kind_of
 from submissions.ratings.returned import SheetRows, restore
 
@@ -96,10 +97,9 @@ def read_ratings(data: bytes, name: str, ground: Ground) -> RatingFile:
     """
     table = read_table(io.BytesIO(data), name, ground.limits, COLUMNS)
     digest = hashlib.sha256(data).hexdigest()
-    findings = Findings(dict.fromkeys(COUNTS, 0) | table.report.counts, table.report.notes)
-    if not table.report.accepted:
-        report = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
-        return RatingFile("", False, digest, [], report)
+    findings, refused = begin(table, COUNTS)
+    if refused:
+        return RatingFile("", False, digest, [], refused)
     kind, qualification = kind_of(table.header)
     check_header(table.header, findings)
     rows = [] if findings.refused else _once(_ratings(table, kind, ground, findings), kind, findings)
