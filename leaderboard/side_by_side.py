@@ -22,7 +22,9 @@ class Change:
     """One metric of one system; `changed` counts the questions whose value differs, among `n` that have both."""
 
     before: float | None
+    interval_before: tuple[float, float] | None
     after: float | None
+    interval_after: tuple[float, float] | None
     difference: float | None
     changed: int | None
     n: int | None
@@ -56,6 +58,22 @@ class SideBySide:
     metrics: Mapping[str, str]
     rank_by: str | None
     lines: tuple[Line, ...]
+
+    @property
+    def unchanged(self) -> dict[str, str]:
+        """The metrics, key → title, in which no system's numbers differ, or any question's value."""
+        return {
+            key: title for key, title in self.metrics.items()
+            if self.lines and all(
+                c.before == c.after and c.interval_before == c.interval_after and not c.changed
+                for c in (line.metrics[key] for line in self.lines)
+            )
+        }  # fmt: skip
+
+    @property
+    def differing(self) -> dict[str, str]:
+        """The other metrics."""
+        return {key: title for key, title in self.metrics.items() if key not in self.unchanged}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -135,13 +153,19 @@ def _cell(board: Board, cells: Mapping[str, Cell], metric: str) -> Cell:
 def _change(before: Cell, after: Cell | None, changed: tuple[int, int] | None) -> Change:
     differing, n = changed or (None, None)
     if after is None:
-        return Change(before.value, None, None, None, None, before.signature, "", "Not scored anew yet.")
+        return Change(
+            before.value, _interval(before), None, None, None, None, None, before.signature, "", "Not scored anew yet."
+        )
     both = before.value is not None and after.value is not None
     difference = after.value - before.value if both else None  # type: ignore[operator]
     return Change(
-        before.value, after.value, difference, differing, n, before.signature, after.signature,
-        None if both else before.reason or after.reason,
+        before.value, _interval(before), after.value, _interval(after), difference, differing, n, before.signature,
+        after.signature, None if both else before.reason or after.reason,
     )  # fmt: skip
+
+
+def _interval(cell: Cell) -> tuple[float, float] | None:
+    return None if cell.low is None or cell.high is None else (cell.low, cell.high)
 
 
 def _changed(

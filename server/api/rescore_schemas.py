@@ -69,10 +69,12 @@ class RankOut(Schema):
 
 
 class ChangeOut(Schema):
-    """One metric before and after; `changed` of `n` questions have another value."""
+    """One metric before and after, with 95 % intervals; `changed` of `n` questions have another value."""
 
     before = fields.Float(allow_none=True, required=True)
+    interval_before = fields.List(fields.Float(), allow_none=True, required=True)
     after = fields.Float(allow_none=True, required=True)
+    interval_after = fields.List(fields.Float(), allow_none=True, required=True)
     difference = fields.Float(allow_none=True, required=True)
     changed = fields.Integer(allow_none=True, required=True)
     n = fields.Integer(allow_none=True, required=True)

@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     from core.tables import Rescore
-    from leaderboard.side_by_side import SideBySide
+    from leaderboard.side_by_side import Line, SideBySide
     from server.bootstrap import Services
 
 Number = Annotated[int | None, typer.Argument(help="The rescore's number (default: the one that is open).")]
@@ -204,23 +204,30 @@ def _show_state(told: dict[str, Any]) -> None:
 
 
 def _show_beside(found: SideBySide) -> None:
+    """One line per system and metric that changes anywhere; the others in a sentence."""
     from server.cli.console import stdout, table
 
-    numbers = ("Old", "New", "Difference", "Rank")
-    shown = table("Old and new", "System", "Metric", *numbers, right=numbers)
-    for line in found.lines:
-        name = f"{line.system} v{line.version}"
-        for key, title in found.metrics.items():
+    console = stdout()
+    if not found.lines:
+        return console.print("Nothing is on the board.")
+    if found.unchanged:
+        console.print(f"Nothing changes for any system in {', '.join(found.unchanged.values())}.", markup=False)
+    for key, title in found.differing.items():
+        ranked = key == found.rank_by
+        numbers = ("Old", "New", "95 % interval", "Difference", *(("Rank",) if ranked else ()))
+        shown = table(f"{title}, %", "System", *numbers, right=numbers)
+        for line in found.lines:
             change = line.metrics[key]
-            if change.before is None and change.after is None:
-                continue
-            ranked = key == found.rank_by and (line.rank_before or line.rank_after)
-            ranks = f"{_rank(line.rank_before)} → {_rank(line.rank_after)}" if ranked else ""
-            moved = {"up": " up", "down": " down", "overlaps": " overlap"}.get(line.moved, "") if ranks else ""
             difference = "" if change.difference is None else f"{100 * change.difference:+.1f}"
-            shown.add_row(name, title, _percent(change.before), _percent(change.after), difference, ranks + moved)
-            name = ""
-    stdout().print(shown if found.lines else "Nothing is on the board.")
+            interval = "–".join(_percent(end) for end in change.interval_after or ())
+            told = [_percent(change.before), _percent(change.after), interval, difference]
+            shown.add_row(f"{line.system} v{line.version}", *told, *([_ranks(line)] if ranked else []))
+        console.print(shown)
+
+
+def _ranks(line: Line) -> str:
+    moved = {"up": " up", "down": " down", "overlaps": " overlap"}.get(line.moved, "")
+    return f"{_rank(line.rank_before)} → {_rank(line.rank_after)}{moved}"
 
 
 def _rank(found: Any) -> str:

@@ -138,6 +138,10 @@ def test_a_rescore_stays_beside_the_board_until_it_is_promoted_whole(services: S
     assert change.difference == pytest.approx(-0.2)
     assert ("token-overlap" in change.signature_before, "strict" in change.signature_after) == (True, True)
     assert (line.metrics["em"].difference, line.metrics["em"].changed) == (0.0, 0)
+    assert line.metrics["em"].interval_before
+    assert line.metrics["em"].interval_before == line.metrics["em"].interval_after
+    assert change.interval_after == (0.0, 0.8)
+    assert ("autoais" in found.differing, {"em", "f1"} <= set(found.unchanged)) == (True, True)
     assert line.rank_before is not None
     assert line.rank_after is not None
     rescores.promote(services, made.id)
@@ -511,6 +515,8 @@ def test_the_command_line(services: Services, aqa: Aqa) -> None:
     shown = aqa("rescore", "status").out
     assert "aqa rescore promote" in shown
     assert "-20.0" in shown
+    assert "Nothing changes for any system in EM, F1" in shown
+    assert "EM, %" not in shown
     found = aqa("rescore", "status", "--json").json
     assert (found["ready"], found["side_by_side"]["lines"][0]["system"]) == (True, "A")
     assert "is promoted" in aqa("rescore", "promote").out
