@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -48,13 +48,8 @@ def take(session: Session, benchmark_id: str) -> BoardSnapshot | None:
     board = rows(session, benchmark_id)
     held = _nameless(board)
     digest = sha256(orjson.dumps(held, option=orjson.OPT_SORT_KEYS)).hexdigest()
-    newest = session.scalar(
-        select(BoardSnapshot.digest)
-        .where(BoardSnapshot.benchmark_id == benchmark_id)
-        .order_by(BoardSnapshot.taken_at.desc(), BoardSnapshot.id.desc())
-        .limit(1)
-    )
-    if digest == newest or (newest is None and not board.rows):
+    last = newest(session, benchmark_id)
+    if digest == last.digest if last else not board.rows:
         return None
     taken = BoardSnapshot(
         benchmark_id=benchmark_id, taken_at=utc_now(), systems=len(board.rows), rank_by=board.rank_by, digest=digest,
@@ -84,6 +79,20 @@ def find(session: Session, snapshot_id: int) -> BoardSnapshot:
     if found is None:
         raise NotFound(f"There is no snapshot {snapshot_id}.", "See the list of the benchmark's snapshots.")
     return found
+
+
+def of_day(session: Session, benchmark_id: str, day: date) -> BoardSnapshot | None:
+    """The first snapshot that was taken on a day (UTC); None where none was."""
+    start = datetime.combine(day, time.min, UTC)
+    own = (BoardSnapshot.benchmark_id == benchmark_id, BoardSnapshot.taken_at >= start)
+    query = select(BoardSnapshot).where(*own, BoardSnapshot.taken_at < start + timedelta(days=1))
+    return session.scalars(query.order_by(BoardSnapshot.taken_at, BoardSnapshot.id).limit(1)).first()
+
+
+def newest(session: Session, benchmark_id: str) -> BoardSnapshot | None:
+    """The snapshot that was taken last; None where none ever was."""
+    query = select(BoardSnapshot).where(BoardSnapshot.benchmark_id == benchmark_id)
+    return session.scalars(query.order_by(BoardSnapshot.taken_at.desc(), BoardSnapshot.id.desc()).limit(1)).first()
 
 
 def restore(session: Session, snapshot: BoardSnapshot) -> Board:

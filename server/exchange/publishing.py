@@ -11,8 +11,10 @@ from pathlib import Path
 
 from core.errors import InvalidInput
 from leaderboard import board, exports
+from leaderboard import snapshots as stored
 from leaderboard.records import Board
 from scorer.outputs import from_stored, write_all
+from server import snapshots
 from server.bootstrap import Services
 from server.results import source_of
 from submissions.sources.hub import Hub
@@ -27,7 +29,8 @@ tags: [attribution, question-answering, leaderboard]
 Written by a leaderboard service; changes made here by hand are overwritten.
 
 - `BENCHMARK/leaderboard.json`, `.csv`, `.parquet`: the board as it is now, every number with interval, n and signature.
-- `BENCHMARK/snapshots/DATE.json`: the board as it was first published on that day (UTC); never changed afterwards.
+- `BENCHMARK/snapshots/DATE.json`: the first snapshot that the service kept on that day (UTC), or, where the board had
+  not changed, the one before; as the service gives it out, with the names of the day it was published. Never changed.
 - `BENCHMARK/submissions/ID/`: `scores.json`, `examples.parquet` (question by question) and `manifest.json` (what it
   takes to replay the evaluation) of each entry on the board. Entries that leave the board leave this folder.
 """
@@ -76,7 +79,19 @@ def _files(services: Services, day: date) -> Iterator[tuple[str, bytes]]:
         yield from _entries(services, found)
         for kind in exports.KINDS:
             yield f"{benchmark.id}/leaderboard.{kind}", exports.export(found, kind)[0]
-        yield f"{benchmark.id}/snapshots/{day.isoformat()}.json", exports.export(found, "json")[0]
+        if (held := _snapshot(services, benchmark.id, day)) is not None:
+            yield f"{benchmark.id}/snapshots/{day.isoformat()}.json", exports.export(held, "json")[0]
+
+
+def _snapshot(services: Services, benchmark_id: str, day: date) -> Board | None:
+    """The board that is stored for a day, taken now where that day has none; None of one that was always empty."""
+    with services.database.reading() as session:
+        if (found := stored.of_day(session, benchmark_id, day)) is not None:
+            return stored.restore(session, found)
+    snapshots.keep(services.database, benchmark_id)
+    with services.database.reading() as session:
+        newest = stored.newest(session, benchmark_id)
+        return stored.restore(session, newest) if newest else None
 
 
 def _entries(services: Services, found: Board) -> Iterator[tuple[str, bytes]]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
+import httpx
 import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import select
 
 from core.errors import InvalidInput
-from core.tables import HubAccount, Job, Team
-from leaderboard import board, exports
+from core.tables import BoardSnapshot, HubAccount, Job, Team
+from leaderboard import board, exports, snapshots
 from server.exchange.jobs import PUBLISH, Periodic
 from server.exchange.publishing import Published, publish_boards
 from submissions.sources.hub import Hub as Source
@@ -74,6 +75,46 @@ def test_only_what_changed_is_sent_and_snapshots_stay(hub: Hub, target: Source) 
     next_day = publish_boards(hub.services, target, REPO, DAY + timedelta(days=1))
     assert (next_day.written, next_day.removed) == (1, 0)
     assert "small/snapshots/2024-05-02.json" in files(target)
+
+
+def given_out(hub: Hub, snapshot: BoardSnapshot) -> bytes:
+    """A snapshot as the API gives it out."""
+    answer = httpx.get(f"{hub.endpoint.removesuffix('/hub')}/api/v1/leaderboard/snapshots/{snapshot.id}")
+    assert answer.status_code == 200, answer.text
+    return answer.content
+
+
+def test_the_dated_board_is_a_stored_snapshot(hub: Hub, target: Source) -> None:
+    services = hub.services
+    publish_boards(services, target, REPO, DAY)
+    with services.database.reading() as session:
+        (taken,) = session.scalars(select(BoardSnapshot))  # it was taken for the purpose
+    assert hub.fetch(target.api, REPO, "small/snapshots/2024-05-01.json") == given_out(hub, taken)
+    publish_boards(services, target, REPO, DAY + timedelta(days=1))
+    with services.database.transaction() as session:
+        assert len(session.scalars(select(BoardSnapshot)).all()) == 1, (
+            "nothing changed: the day before's stands for both"
+        )
+        session.get_one(BoardSnapshot, taken.id).taken_at = datetime(2024, 5, 3, 8, tzinfo=UTC)
+    with services.database.reading() as session:
+        leaving = board.rows(session, "small").rows[0].entry.submission
+    services.intake.withdraw(leaving, None)
+    with services.database.transaction() as session:
+        later = snapshots.take(session, "small")
+        assert later is not None
+        later.taken_at = datetime(2024, 5, 3, 20, tzinfo=UTC)
+    publish_boards(services, target, REPO, date(2024, 5, 3))
+    third = hub.fetch(target.api, REPO, "small/snapshots/2024-05-03.json")
+    assert third == given_out(hub, taken) != given_out(hub, later), "the first of that day, not the board of now"
+    publish_boards(services, target, REPO, date(2024, 5, 4))
+    assert hub.fetch(target.api, REPO, "small/snapshots/2024-05-04.json") == given_out(hub, later)
+
+
+def test_a_board_that_was_always_empty_has_no_dated_one(hub: Hub) -> None:
+    target = Source(hub.endpoint, str(hub.api("house").token))
+    publish_boards(hub.services, target, REPO, DAY)
+    assert "small/leaderboard.json" in files(target)
+    assert not [path for path in files(target) if "/snapshots/" in path]
 
 
 def test_many_files_go_in_batches(hub: Hub, target: Source, monkeypatch: pytest.MonkeyPatch) -> None:
