@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
@@ -489,7 +490,9 @@ def test_the_api_and_the_pages(services: Services) -> None:
     assert line["metrics"]["autoais"]["difference"] == pytest.approx(-0.2)
     assert client.get(f"{API}/rescores/{made.id}?rank_by=x", headers=house).status_code == 400
     assert client.get(f"{API}/rescores/99", headers=house).status_code == 404
-    assert "40.0 →</span> 20.0" in client.get(f"/rescores/{made.id}/live").text
+    shown = re.sub(r"<[^>]+>|\s+", " ", client.get(f"/rescores/{made.id}/live").text)
+    assert re.search(r"40\.0 → +20\.0 +0\.0–80\.0 +-20\.0; 1 of 5 questions", shown)
+    assert re.search(r"Nothing changes for any system in EM, F1", shown)
     assert client.post(f"/rescores/{made.id}/promote", data={"csrf": field}).status_code == 303
     assert "the board shows the new scores" in client.get(f"/rescores/{made.id}").text
     assert client.post(f"{API}/rescores/{made.id}/drop", headers=house).status_code == 409
