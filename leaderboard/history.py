@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from core.tables import ShownEvaluation, Submission
+from core.tables import AuditEvent, ShownEvaluation, Submission
+from core.tables.base import utc_now
 from leaderboard.board import assemble
 from leaderboard.entries import read_versions
 from leaderboard.records import Board, Entry, Row
@@ -33,11 +34,7 @@ def days(session: Session, benchmark_id: str) -> list[date]:
     moments = [
         *session.scalars(select(Submission.published_at).where(of_benchmark, Submission.published_at.is_not(None))),
         *session.scalars(select(Submission.withdrawn_at).where(of_benchmark, Submission.withdrawn_at.is_not(None))),
-        *session.scalars(
-            select(ShownEvaluation.since)
-            .join(Submission, Submission.id == ShownEvaluation.submission_id)
-            .where(of_benchmark)
-        ),
+        *(each.since for each in _shown(session, benchmark_id)),
     ]
     return sorted({moment.date() for moment in moments if moment is not None}, reverse=True)
 
@@ -92,11 +89,44 @@ def _note(before: Row | None, after: Row | None) -> str:
 
 def _evaluations(session: Session, benchmark_id: str, submissions: Sequence[str], end: datetime) -> dict[str, int]:
     """Submission → the evaluation whose scores it had at `end`."""
-    query = (
-        select(ShownEvaluation.submission_id, ShownEvaluation.evaluation_id)
-        .join(Submission, Submission.id == ShownEvaluation.submission_id)
-        .where(Submission.benchmark_id == benchmark_id, ShownEvaluation.since < end)
-        .order_by(ShownEvaluation.since, ShownEvaluation.id)
-    )
     wanted = set(submissions)
-    return {submission: evaluation for submission, evaluation in session.execute(query) if submission in wanted}
+    then = {at.submission: at.evaluation for at in _shown(session, benchmark_id) if at.since < end}
+    return {submission: evaluation for submission, evaluation in then.items() if submission in wanted}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """From when on a submission's scores were which evaluation's."""
+
+    submission: str
+    evaluation: int
+    since: datetime
+
+
+def _shown(session: Session, benchmark_id: str) -> list[_Shown]:
+    """What was shown since when, oldest first."""
+    columns = (ShownEvaluation.submission_id, ShownEvaluation.evaluation_id, ShownEvaluation.since)
+    query = select(*columns).join(Submission, Submission.id == ShownEvaluation.submission_id)
+    ordered = query.where(Submission.benchmark_id == benchmark_id).order_by(ShownEvaluation.since, ShownEvaluation.id)
+    noted = [_Shown(*row) for row in session.execute(ordered)]
+    return sorted([*noted, *_came_back(session, benchmark_id, noted)], key=lambda each: each.since)
+
+
+def _came_back(session: Session, benchmark_id: str, noted: Sequence[_Shown]) -> list[_Shown]:
+    """Scores that are shown now though the notes end with others.
+
+    For the time before such notes were kept they say when evaluations were made (migration 0010). They miss scores that
+    were shown a second time, as when labels were revoked and those from before them stood again. The audit log says
+    when a submission was scored last; where it does not, all that is known is how it stands now.
+    """
+    last = {each.submission: each for each in noted}
+    query = select(Submission.id, Submission.evaluation_id).where(
+        Submission.benchmark_id == benchmark_id, Submission.evaluation_id.is_not(None)
+    )
+    back = {at: now for at, now in session.execute(query) if at in last and last[at].evaluation != now}
+    if not back:
+        return []
+    scored = select(AuditEvent.subject, func.max(AuditEvent.at)).where(AuditEvent.action == "submission.scored")
+    said = dict(session.execute(scored.where(AuditEvent.subject.in_(back)).group_by(AuditEvent.subject)).all())
+    times = {at: said[at] if at in said and said[at] > last[at].since else utc_now() for at in back}
+    return [_Shown(at, evaluation, times[at]) for at, evaluation in back.items()]

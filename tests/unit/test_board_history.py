@@ -15,7 +15,8 @@ from sqlalchemy import select, update
 from benchmarks.board_world import World, generate
 from core.database import Database
 from core.errors import InvalidInput
-from core.tables import EvaluationRow, ScoreRow, ShownEvaluation, Submission, System, ValuesRow
+from core.tables import AuditEvent, EvaluationRow, ScoreRow, ShownEvaluation, Submission, System, ValuesRow
+from core.tables.base import utc_now
 from leaderboard.board import rows
 from leaderboard.exports import KINDS, export
 from leaderboard.history import board_on, days, moves
@@ -86,6 +87,36 @@ def test_each_date_has_its_own_board(database: Database) -> None:
 def test_the_last_date_is_the_board_of_today(database: Database) -> None:
     with database.reading() as session:
         assert boards(database)[1].to_dict() == rows(session, "generated").to_dict()
+
+
+def revoke(database: Database) -> None:
+    """As when labels were revoked before it was noted what is shown: an earlier evaluation stands again."""
+    with database.transaction() as session:
+        of = session.scalars(select(Submission).where(Submission.system.has(name="System 001"))).one()
+        first = select(ShownEvaluation.evaluation_id).where(ShownEvaluation.submission_id == of.id)
+        of.evaluation_id = session.scalars(first.order_by(ShownEvaluation.since)).first()
+
+
+def test_scores_that_came_back_count_from_when_the_log_says(database: Database) -> None:
+    revoke(database)
+    third = date(2026, 3, 20)
+    with database.transaction() as session:
+        at = session.scalars(select(Submission.id).where(Submission.system.has(name="System 001"))).one()
+        for day in (FIRST, SECOND, third):
+            session.add(AuditEvent(at=noon(day), actor="service", action="submission.scored", subject=at, details={}))
+    with database.reading() as session:
+        assert days(session, "generated") == [third, SECOND, FIRST]
+        first, second, then = (board_on(session, "generated", day) for day in (FIRST, SECOND, third))
+        assert then.to_dict() == rows(session, "generated").to_dict()
+    shown = [{r.entry.system: r.entry.evaluation_id for r in b.rows}["System 001"] for b in (first, second, then)]
+    assert shown[0] == shown[2] != shown[1]
+
+
+def test_scores_that_came_back_at_a_time_unknown_are_shown_today(database: Database) -> None:
+    revoke(database)
+    today = utc_now().date()
+    with database.reading() as session:
+        assert board_on(session, "generated", today).to_dict() == rows(session, "generated").to_dict()
 
 
 def test_moves_say_what_happened(database: Database) -> None:
