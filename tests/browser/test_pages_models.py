@@ -15,8 +15,8 @@ from server.bootstrap import Services, build
 from tests.browser.conftest import screenshot
 from tests.fake_hub import FakeHub
 from tests.fake_hub import serving as serving_hub
+from tests.hub_models import CARD, GOOD
 from tests.live_server import serving
-from tests.service.test_model_references import CARD, GOOD
 from tests.small_benchmark import GOOD as ROWS
 from tests.small_benchmark import add_benchmark, jsonl
 from tests.web_client import token

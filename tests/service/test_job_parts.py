@@ -13,12 +13,13 @@ import pytest
 from sqlalchemy.orm import Session
 
 from core.errors import Conflict
+from core.queue import CANCELLED
 from core.tables import Job
 from server import job_desk
 from server.bootstrap import Services, build
-from server.evaluations import CHUNK
-from server.job_desk import Chosen
+from server.evaluations import CHUNK, FINISH
 from server.worker import Worker
+from tests.job_views import jobs, stands
 from tests.small_benchmark import add_benchmark, add_team, submit
 
 
@@ -34,8 +35,25 @@ def split(services: Services, tmp_path: Path) -> Iterator[Services]:
 
 
 def states(services: Services) -> dict[int, str]:
-    with services.database.reading() as session:
-        return {job.id: job.state for job in job_desk.listed(services, session, Chosen(kind=CHUNK))}
+    return {job.id: job.state for job in jobs(services, kind=CHUNK)}
+
+
+def test_parts_of_one_evaluation_are_cancelled_and_retried_as_one(split: Services) -> None:
+    at = jobs(split, kind=CHUNK)[0].submission
+    assert at is not None
+    worker = Worker(split)
+    worker.run_one()
+    assert sorted(job.state for job in jobs(split, kind=CHUNK)) == ["done", "queued", "queued"]
+    first = jobs(split, kind=CHUNK, state="queued")[0]
+    job_desk.cancel(split, first.id)
+    assert sorted(job.state for job in jobs(split, kind=CHUNK)) == ["cancelled", "cancelled", "done"]
+    assert stands(split, at) == ("failed", CANCELLED)
+    assert worker.run_until_idle() == 0
+    job_desk.retry(split, first.id)
+    assert stands(split, at)[0] == "queued"
+    worker.run_until_idle()
+    assert stands(split, at) == ("scored", None)
+    assert [job.state for job in jobs(split, kind=FINISH)] == ["done"]
 
 
 @pytest.mark.parametrize(("name", "first", "then"), [("cancel", "queued", "cancelled"), ("retry", "failed", "queued")])

@@ -14,7 +14,7 @@ from core.tables import Job, RunRow
 from server import models, references, runs, web
 from server.bootstrap import Services, build
 from tests.fake_hub import FakeHub, serving
-from tests.service.test_model_references import CARD, GOOD
+from tests.hub_models import CARD, GOOD
 from tests.small_benchmark import add_benchmark
 from tests.web_client import API, bearer, csrf, sign_in, token
 
