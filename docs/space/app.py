@@ -87,14 +87,22 @@ def build(service: Service) -> gr.Blocks:
 
 def _table(board: Any) -> tuple[Any, str]:
     """Names, ranks and values in percent with their intervals; what is undefined says so."""
-    headers = ["Rank", "System", "Team", *(column["title"] for column in board["columns"])]
+    titles = {column["key"]: column["title"] for column in board["columns"]}
     data = [
-        [_rank(row["rank"]), row["system"], row["team"], *(_cell(row["metrics"][c["key"]]) for c in board["columns"])]
-        for row in board["rows"]
+        [_rank(row["rank"]), row["system"], row["team"], row["architecture"]]
+        + [_cell(row["metrics"][key]) for key in titles]
+        for row in sorted(board["rows"], key=_place)
     ]
     note = "The human ratings of this benchmark are synthetic. " if board["synthetic_ratings"] else ""
-    note += f"Systems: {len(data)}. Ranked by: {board['rank_by'] or 'nothing yet'}. In percent, with 95 % intervals."
-    return {"headers": headers, "data": data}, note
+    ranked = titles.get(board["rank_by"], "nothing yet")
+    note += f"Systems: {len(data)}. Ranked by: {ranked}. In percent, with 95 % intervals."
+    return {"headers": ["Rank", "System", "Team", "Architecture", *titles.values()], "data": data}, note
+
+
+def _place(row: Any) -> tuple[bool, int, int]:
+    """The best first, those without a rank last."""
+    rank = row["rank"]
+    return (rank is None, rank["best"] if rank else 0, rank["worst"] if rank else 0)
 
 
 def _rank(rank: Any) -> str:

@@ -223,10 +223,11 @@ def _show_beside(found: SideBySide) -> None:
             told = [_percent(change.before), _percent(change.after), interval, difference]
             shown.add_row(f"{line.system} v{line.version}", *told, *([_ranks(line)] if ranked else []))
         console.print(shown)
+    console.print("A rank is the interval of places that a system may hold; ▲ ▼ mark those clear of their old places.")
 
 
 def _ranks(line: Line) -> str:
-    moved = {"up": " up", "down": " down", "overlaps": " overlap"}.get(line.moved, "")
+    moved = {"up": " ▲", "down": " ▼"}.get(line.moved, "")
     return f"{_rank(line.rank_before)} → {_rank(line.rank_after)}{moved}"
 
 

@@ -53,6 +53,21 @@ def front(services: Services, space: ModuleType, tmp_path: Path) -> Iterator[tup
             page.close()
 
 
+def test_the_best_stands_first_and_what_has_no_rank_last(space: ModuleType) -> None:
+    cell = {"value": None, "low": None, "high": None, "struck": None}
+    ranks = {"none": None, "second": {"best": 2, "worst": 3}, "first": {"best": 1, "worst": 1}}
+    board = {
+        "columns": [{"key": "em", "title": "EM"}], "rank_by": "em", "synthetic_ratings": False,
+        "rows": [
+            {"rank": rank, "system": name, "team": "t", "architecture": "other", "metrics": {"em": cell}}
+            for name, rank in ranks.items()
+        ],
+    }  # fmt: skip
+    table, note = space._table(board)
+    assert [row[:2] for row in table["data"]] == [["1", "first"], ["2–3", "second"], ["", "none"]]
+    assert "Ranked by: EM." in note
+
+
 def test_the_space_shows_the_board_and_takes_a_file(
     front: tuple[Client, Any], services: Services, tmp_path: Path
 ) -> None:
