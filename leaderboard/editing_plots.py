@@ -11,8 +11,9 @@ import numpy as np
 from core.architectures import ARCHITECTURES
 from leaderboard.plots import CONFIG, STYLES, error, layout, plain
 from leaderboard.records import Board, Cell, Entry
+from leaderboard.view import NUMBERS
 
-AUTO, HUMAN = "auto", "human"
+AUTO, HUMAN = NUMBERS
 
 
 @dataclass(frozen=True, slots=True)

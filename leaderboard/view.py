@@ -16,6 +16,8 @@ SIZES: dict[str, tuple[str, float, float]] = {
 }
 """Ranges of parameters in billions: title, least, and what it stays below."""
 NO_SIZE = "unknown"
+NUMBERS = ("auto", "human")
+"""By which numbers the editing track's board draws attribution against preservation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class View:
     """State of the board page; a field that holds its default is left out of the URL.
 
     `sort` is a column's key, `system`, `coverage`, `size` or empty for the rank column; `columns` and `architectures`
-    are empty for the usual ones and all of them.
+    are empty for the usual ones and all of them; `numbers` is one of `NUMBERS`, or empty for the usual one.
     """
 
     benchmark: str = ""
@@ -37,6 +39,7 @@ class View:
     rank_by: str = ""
     flat: bool = False
     size: str = ""
+    numbers: str = ""
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> View:
@@ -54,6 +57,8 @@ class View:
             given["references"] = ""
         if given["size"] not in (*SIZES, NO_SIZE):
             given["size"] = ""
+        if given["numbers"] not in NUMBERS:
+            given["numbers"] = ""
         return cls(**given)
 
     def query(self) -> str:

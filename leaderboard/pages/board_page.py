@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,14 +36,26 @@ _KEY = re.compile(r"[\w:.@+-]{1,80}")
 class BoardPage:
     """Callbacks of the page; all of them are functions of the controls and the database."""
 
-    def __init__(self, database: Database, boards: Boards, public_url: str, track: str = QA) -> None:
+    def __init__(
+        self,
+        database: Database,
+        boards: Boards,
+        public_url: str,
+        track: str = QA,
+        usual_numbers: Callable[[Board], str] = lambda board: "",
+    ) -> None:
         self._track = track
+        self._usual_numbers = usual_numbers
+        self._controls = 12 if track == EDITING else 11
         self._database = database
         self._boards = boards
         self._public_url = public_url
 
-    def add(self, page: gr.Blocks) -> gr.Dropdown:
-        """Lay out the controls and wire them; returns the one that chooses the benchmark."""
+    def add(self, page: gr.Blocks, numbers: gr.Radio | None = None) -> gr.Dropdown:
+        """Lay out the controls and wire them; returns the one that chooses the benchmark.
+
+        `numbers`, of the editing track's page, stands elsewhere on it, and in the address with the others.
+        """
         gr.HTML(render("tracks.html", tracks=TRACKS, here=self._track, paths=PATHS), js_on_load=None,
                 apply_default_css=False, elem_id="tracks")  # fmt: skip
         with gr.Row():
@@ -75,7 +88,7 @@ class BoardPage:
         below = gr.HTML(elem_id="waiting", apply_default_css=False)
         controls = [
             benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat, size
-        ]  # fmt: skip
+        ] + ([] if numbers is None else [numbers])  # fmt: skip
         page.load(self.load, None, [*controls, table], **QUIET)
         page.load(self.load_waiting, None, below, **QUIET)
         benchmark.input(self.switch, benchmark, [*controls, table], **QUIET)
@@ -114,6 +127,8 @@ class BoardPage:
         """The table for the controls as they stand."""
         view = _view(values)
         board = self._boards.get(view.benchmark, view.rank_by)
+        if view.numbers == self._usual_numbers(board):
+            view = replace(view, numbers="")
         return self._html(board, simplest(board, view))
 
     def heading(self, event: gr.EventData) -> tuple[Any, Any, Any]:
@@ -127,19 +142,22 @@ class BoardPage:
         return board_html(board, view, self._public_url)
 
     def _shown(self, view: View) -> list[Any]:
+        if self._track != EDITING:
+            view = replace(view, numbers="")
         there, benchmark = benchmark_choices(self._database, view.benchmark, self._track)
         asked = view.benchmark
         if asked != benchmark and (way := elsewhere(self._database, asked, self._track, PATHS)):
-            return [gr.update(choices=there), *[gr.update()] * 10, way]
+            return [gr.update(choices=there), *[gr.update()] * (self._controls - 1), way]
         if not benchmark:
-            return [gr.update()] * 11 + [render("no_benchmark.html")]
+            return [gr.update()] * self._controls + [render("no_benchmark.html")]
         view = replace(view, benchmark=benchmark) if view.benchmark in ("", benchmark) else View(benchmark=benchmark)
         board = self._boards.get(view.benchmark)
         if view.rank_by and board.column(view.rank_by):
             board = self._boards.get(view.benchmark, view.rank_by)
         else:
             view = replace(view, rank_by="")
-        return [*_controls(board, view, there), self._html(board, view)]
+        numbers = [view.numbers or self._usual_numbers(board)] if self._track == EDITING else []
+        return [*_controls(board, view, there), *numbers, self._html(board, view)]
 
 
 def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[Any]:
@@ -165,8 +183,10 @@ def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[An
 
 def _view(values: tuple[Any, ...]) -> View:
     """The view that the controls describe, in their order."""
-    benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat, size = values
+    benchmark, search, sort, ascending, columns, architectures, supervision, references, rank_by, flat, size, *more = (
+        values
+    )
     return View(
         benchmark or "", search or "", sort or "", bool(ascending), tuple(columns or ()), tuple(architectures or ()),
-        supervision or "", references or "", rank_by or "", bool(flat), size or "",
+        supervision or "", references or "", rank_by or "", bool(flat), size or "", *(each or "" for each in more),
     )  # fmt: skip

@@ -22,6 +22,11 @@ from scorer.statistics.resamples import ResampleStore
 _HUMAN_NAMES = {"attribution": "Attr AIS", "preservation": "Pres intent"}
 
 
+def usual_numbers(board: Board) -> str:
+    """By which numbers a board is drawn where nobody asks for the others: people's, where they have rated."""
+    return HUMAN if marks(board, AXES[HUMAN]) else AUTO
+
+
 class EditingBoardPage:
     """Callbacks of the page; the table above is the board page's own."""
 
@@ -29,17 +34,18 @@ class EditingBoardPage:
         self._database = database
         self._boards = boards
         self._store = store
-        self._table = BoardPage(database, boards, public_url, EDITING)
+        self._table = BoardPage(database, boards, public_url, EDITING, usual_numbers)
 
     def add(self, page: gr.Blocks) -> None:
         """Lay out the page and wire it."""
         gr.HTML(render("editing_ways.html", here="editing"), js_on_load=None, apply_default_css=False)
-        benchmark = self._table.add(page)
-        above = gr.HTML(js_on_load=None, elem_id="trade-off", apply_default_css=False)
         which = gr.Radio(
             [(axes.title, key) for key, axes in AXES.items()], value=AUTO, label="Numbers", elem_id="which",
-            info="By the judge and the edit distance, or by people",
+            info="By the judge and the edit distance, or by people", render=False,
         )  # fmt: skip
+        benchmark = self._table.add(page, which)
+        above = gr.HTML(js_on_load=None, elem_id="trade-off", apply_default_css=False)
+        which.render()
         drawing = gr.Plot(show_label=False, container=False, elem_id="plot-trade-off")
         below = gr.HTML(js_on_load=SAVE, elem_id="trade-off-below", apply_default_css=False)
         heading = gr.HTML(js_on_load=None, elem_id="kinship", apply_default_css=False)
@@ -67,7 +73,7 @@ class EditingBoardPage:
         if not benchmark:
             return ["", gr.update(visible=False), plot(None), "", "", *[plot(None), ""] * len(PAIRS)]
         board = self._boards.get(benchmark)
-        chosen = numbers if numbers in AXES else HUMAN if marks(board, AXES[HUMAN]) else AUTO
+        chosen = numbers if numbers in AXES else usual_numbers(board)
         drawn = self.draw(benchmark, chosen)
         return [
             render("editing_trade_off.html", board=board),

@@ -29,7 +29,8 @@ const sync = () => {
   if (elsewhere) location.replace(elsewhere.dataset.goto);
   const shown = element.querySelector('[data-query]');
   if (!shown) return;
-  history.replaceState(null, '', shown.dataset.query || location.pathname);
+  // A query alone would be taken from the base address of all pages, and so name the first of them.
+  history.replaceState(null, '', location.pathname + shown.dataset.query);
   if (shown.dataset.title) document.title = shown.dataset.title + ' · AQA Leaderboard';
 };
 watch('value', sync);

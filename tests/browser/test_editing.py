@@ -68,6 +68,22 @@ def test_board_and_drawing(page: Any) -> None:
     expect(drawing).to_contain_text("Attr AIS (synthetic ratings)")
     page.get_by_role("radio", name="Automatic").check()
     expect(drawing).to_contain_text("Attribution, Attr auto")
+    page.wait_for_url("**/leaderboard/editing?benchmark=demo-editing&numbers=auto")
+    page.get_by_role("button", name="Attr auto", exact=True).click()
+    page.wait_for_url("**/leaderboard/editing?benchmark=demo-editing&sort=attr_auto&numbers=auto")
+    page.get_by_label("Search").fill("editor")
+    page.wait_for_url("**/leaderboard/editing?benchmark=demo-editing&q=editor&sort=attr_auto&numbers=auto")
+    page.reload()
+    expect(drawing).to_contain_text("Attribution, Attr auto")
+    expect(page.get_by_role("radio", name="Automatic")).to_be_checked()
+    page.wait_for_load_state("networkidle")
+    assert page.url.endswith("/leaderboard/editing?benchmark=demo-editing&q=editor&sort=attr_auto&numbers=auto")
+    page.get_by_role("radio", name="By people").check()
+    page.wait_for_url("**/leaderboard/editing?benchmark=demo-editing&q=editor&sort=attr_auto")
+    page.reload()
+    expect(drawing).to_contain_text("Attr AIS (synthetic ratings)")
+    page.wait_for_load_state("networkidle")
+    assert page.url.endswith("/leaderboard/editing?benchmark=demo-editing&q=editor&sort=attr_auto")
     expect(page.locator("#fit-attribution")).to_contain_text("RARR reports Pearson r = 0.74")
     screenshot(page, "editing-board-1280")
 
@@ -91,7 +107,7 @@ def test_passage_shows_edits_evidence_and_votes(page: Any) -> None:
     screenshot(page, "editing-passage-1280")
     page.get_by_role("button", name="Lake Baikal").click()
     expect(page.locator("#passage .original")).to_contain_text("Lake Baikal")
-    page.wait_for_url("**passage=2**")
+    page.wait_for_url("**/leaderboard/editing-passages?benchmark=demo-editing&passage=2")
 
 
 def test_hostile_text_is_inert_everywhere(page: Any) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import select
 from core.database import Database
 from core.errors import NotFound
 from core.tables import RunRow, Submission
+from core.tracks import EDITING
 from leaderboard.board import assemble, rows
 from leaderboard.cache import Boards
 from leaderboard.editing_compare import differences, widest
@@ -21,8 +22,10 @@ from leaderboard.editing_examples import changes, listed, passage
 from leaderboard.editing_plots import AUTO, AXES, HUMAN, LEVELS, contour, marks, trade_off
 from leaderboard.editing_traces import Traces
 from leaderboard.pages.board_html import board_html
+from leaderboard.pages.board_page import BoardPage
 from leaderboard.pages.compare_page import ComparePage
 from leaderboard.pages.correlations_page import CorrelationsPage
+from leaderboard.pages.editing_board_page import EditingBoardPage, usual_numbers
 from leaderboard.pages.editing_compare_page import EditingComparePage
 from leaderboard.pages.editing_passages_page import EditingPassagesPage
 from leaderboard.pages.examples_page import ExamplesPage
@@ -63,6 +66,23 @@ def test_pages_of_the_demo(demo: tuple[Services, Board]) -> None:
     _comparison(services.database, board)
     _kinship(services.database, board)
     _passages(services, board)
+    _address(services.database)
+
+
+def _address(database: Database) -> None:
+    """Which numbers are drawn stands in the address with all else that was chosen, unless they are the usual ones."""
+    page = BoardPage(database, Boards(database), "", EDITING, usual_numbers)
+    asked = SimpleNamespace(query_params={"benchmark": editing.BENCHMARK, "q": "oracle", "numbers": AUTO})
+    assert f'data-query="?benchmark={editing.BENCHMARK}&amp;q=oracle&amp;numbers=auto"' in page.load(asked)[-1]
+    assert page.load(asked)[-2] == AUTO
+    assert page.switch(editing.BENCHMARK)[-2] == HUMAN
+    controls = [editing.BENCHMARK, "oracle", "", False, [], [], "", "", "", False, ""]
+    for chosen, shown in ((AUTO, True), (HUMAN, False), (None, False)):
+        assert ("&amp;numbers=" in page.table(*controls, chosen)) == shown
+    drawn = EditingBoardPage(database, Boards(database), STORE, "").load(asked)
+    assert drawn[1]["value"] == AUTO
+    assert "Pearson r" in drawn[6]
+    assert 'data-save="svg"' in drawn[3]
 
 
 def _table(board: Board) -> None:

@@ -184,4 +184,5 @@ def test_sizes_filter_and_sort_and_what_is_not_said_comes_last() -> None:
 
 def test_a_size_that_there_is_not_is_left_aside() -> None:
     assert View.from_query({"size": "huge"}).size == ""
+    assert [View.from_query({"numbers": each}).numbers for each in ("auto", "human", "odd")] == ["auto", "human", ""]
     assert View.from_query(dict([View("b", size="1-10").query()[1:].split("&")[1].split("=")])).size == "1-10"

@@ -20,7 +20,7 @@ const sortBy = (key, ascending) => {
   }
   const shown = element.querySelector('[data-query]');
   shown.dataset.query = sortedQuery(shown.dataset.query, key, ascending, table.dataset.rankBy);
-  history.replaceState(null, '', shown.dataset.query);
+  history.replaceState(null, '', location.pathname + shown.dataset.query);
 };
 // What the board does by itself is left out, as the server leaves it out.
 const sortedQuery = (query, key, ascending, rankBy) => {
