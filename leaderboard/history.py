@@ -123,7 +123,8 @@ def _came_back(session: Session, benchmark_id: str, noted: Sequence[_Shown]) -> 
     query = select(Submission.id, Submission.evaluation_id).where(
         Submission.benchmark_id == benchmark_id, Submission.evaluation_id.is_not(None)
     )
-    back = {at: now for at, now in session.execute(query) if at in last and last[at].evaluation != now}
+    stands = ((at, now) for at, now in session.execute(query) if now is not None)
+    back = {at: now for at, now in stands if at in last and last[at].evaluation != now}
     if not back:
         return []
     scored = select(AuditEvent.subject, func.max(AuditEvent.at)).where(AuditEvent.action == "submission.scored")
