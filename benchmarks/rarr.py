@@ -27,7 +27,7 @@ from systems.parts import Parts
 from systems.retrieval.store import IndexStore
 
 DEMO = Path(__file__).resolve().parents[1] / "server" / "demo" / "data"
-TOGETHER, ALONE = 16, 1
+TOGETHER, ALONE = 32, 4
 
 
 def passages(count: int) -> list[Question]:
