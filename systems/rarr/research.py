@@ -96,7 +96,7 @@ class Researcher:
     @property
     def signature(self) -> str:
         """The parts' signatures and the numbers."""
-        numbers = f"J={self.per_query}|window={self.sentences}|sentences={splitter()}|M={self.most}"
+        numbers = f"J={self.per_query}|window={self.sentences}|sentences={splitter()}|M={self.most}|report=first-found"
         return "|".join([self.asker.signature, self.search.signature, self.relevance.signature, numbers])
 
     def evidence(self, question: Question, log: Log) -> Steps[list[Evidence]]:
@@ -150,8 +150,11 @@ class Researcher:
         return [0.0 if isinstance(each, Failed) or not isfinite(each) else float(each) for each in scores]
 
     def report(self, evidence: Sequence[Evidence], log: Log) -> Steps[list[Evidence]]:
-        """At most M pieces of evidence, none twice, that together fit all the queries best; sources are kept."""
-        distinct = list({(each.text, each.source): each for each in reversed(evidence)}.values())[::-1]
+        """At most M pieces of evidence, each where it was first found, that fit all the queries best; sources are kept."""
+        first: dict[tuple[str, str], Evidence] = {}
+        for each in evidence:
+            first.setdefault((each.text, each.source), each)
+        distinct = list(first.values())
         queries = list(dict.fromkeys(each.query for each in evidence))
         if not distinct:
             return []
