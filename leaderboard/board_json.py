@@ -67,9 +67,6 @@ class BoardJson:
 
     def get(self, benchmark_id: str, rank_by: str = "") -> Document:
         """The board as it is now. Raises as `leaderboard.board.rows`."""
-        found = self.held(benchmark_id, rank_by)
-        if found is not None:
-            return found
         key, mark, now = (benchmark_id, rank_by), self._changes.mark(), time.monotonic()
         with self._lock:
             held = self._held.get(key)

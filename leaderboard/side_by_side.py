@@ -16,6 +16,9 @@ from leaderboard.ranking import read_many
 from leaderboard.records import Board, Cell, Entry, Row
 from scorer.statistics.ranks import Rank
 
+_NOT_YET = "Not scored anew yet."
+_NEVER = "Left out of it, or entered after it."
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -58,22 +61,28 @@ class SideBySide:
     metrics: Mapping[str, str]
     rank_by: str | None
     lines: tuple[Line, ...]
+    ended: bool = False
+    """Whether no further line will be scored anew."""
 
     @property
     def unchanged(self) -> dict[str, str]:
-        """The metrics, key → title, in which no system's numbers differ, or any question's value."""
+        """The metrics, key → title, in which no system's numbers differ, or any question's value.
+
+        None while a system is not scored anew yet: what is not known yet may still differ.
+        """
+        lines = [line for line in self.lines if line.ready or not self.ended]
+        if not lines or not all(line.ready for line in lines):
+            return {}
         return {
             key: title for key, title in self.metrics.items()
-            if self.lines and all(
-                c.before == c.after and c.interval_before == c.interval_after and not c.changed
-                for c in (line.metrics[key] for line in self.lines)
-            )
+            if not any(_differs(line.metrics[key]) for line in lines)
         }  # fmt: skip
 
     @property
     def differing(self) -> dict[str, str]:
         """The other metrics."""
-        return {key: title for key, title in self.metrics.items() if key not in self.unchanged}
+        unchanged = self.unchanged
+        return {key: title for key, title in self.metrics.items() if key not in unchanged}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -81,9 +90,12 @@ class SideBySide:
 
 
 def side_by_side(
-    session: Session, benchmark_id: str, before: Mapping[str, int], after: Mapping[str, int], rank_by: str = ""
-) -> SideBySide:
+    session: Session, benchmark_id: str, before: Mapping[str, int], after: Mapping[str, int], rank_by: str = "",
+    *, ended: bool = False,
+) -> SideBySide:  # fmt: skip
     """The systems on the board, their evaluations by submission before and after; `after` may lack some.
+
+    Those are still to come, unless the scoring anew has `ended`.
 
     Ranks are by `rank_by`, a metric's key; by default the judged metric that the board ranks by, else what it ranks
     by. Raises as `leaderboard.board.rows`.
@@ -100,8 +112,14 @@ def side_by_side(
     old, new = _ranked(session, entries, old, chosen), _ranked(session, ready, new, chosen)
     changed = _changed(session, entries, ready, list(titles))
     now = {row.entry.system_id: row for row in new.rows}
-    lines = [_line(row, now.get(row.entry.system_id), old, new, titles, changed) for row in old.rows]
-    return SideBySide(benchmark_id, titles, chosen or old.rank_by, tuple(lines))
+    missing = _NEVER if ended else _NOT_YET
+    lines = [_line(row, now.get(row.entry.system_id), old, new, titles, changed, missing) for row in old.rows]
+    return SideBySide(benchmark_id, titles, chosen or old.rank_by, tuple(lines), ended)
+
+
+def _differs(change: Change) -> bool:
+    numbers = change.before != change.after or change.interval_before != change.interval_after
+    return numbers or bool(change.changed)
 
 
 def _titles(old: Board, new: Board) -> dict[str, str]:
@@ -116,13 +134,13 @@ def _titles(old: Board, new: Board) -> dict[str, str]:
 
 def _line(
     row: Row, other: Row | None, old: Board, new: Board, titles: Mapping[str, str],
-    changed: Mapping[tuple[int, str], tuple[int, int]],
+    changed: Mapping[tuple[int, str], tuple[int, int]], missing: str,
 ) -> Line:  # fmt: skip
     entry, rank = row.entry, other.rank if other else None
     metrics = {}
     for key in titles:
         after = _cell(new, other.metrics, key) if other else None
-        metrics[key] = _change(_cell(old, row.metrics, key), after, changed.get((entry.system_id, key)))
+        metrics[key] = _change(_cell(old, row.metrics, key), after, changed.get((entry.system_id, key)), missing)
     return Line(
         entry.system_id, entry.system, entry.team, entry.submission, entry.version, other is not None, metrics,
         row.rank, rank, _moved(row.rank, rank),
@@ -150,12 +168,10 @@ def _cell(board: Board, cells: Mapping[str, Cell], metric: str) -> Cell:
     return next((cell for cell in own if cell.signature), own[0] if own else Cell(None, reason="Not measured."))
 
 
-def _change(before: Cell, after: Cell | None, changed: tuple[int, int] | None) -> Change:
+def _change(before: Cell, after: Cell | None, changed: tuple[int, int] | None, missing: str) -> Change:
     differing, n = changed or (None, None)
     if after is None:
-        return Change(
-            before.value, _interval(before), None, None, None, None, None, before.signature, "", "Not scored anew yet."
-        )
+        return Change(before.value, _interval(before), None, None, None, None, None, before.signature, "", missing)
     both = before.value is not None and after.value is not None
     difference = after.value - before.value if both else None  # type: ignore[operator]
     return Change(

@@ -64,7 +64,7 @@ def compared(session: Session, row: Rescore, rank_by: str = "") -> SideBySide:
     over = row.state == PROMOTED
     before = {item.submission_id: item.before_id for item in items if over and item.before_id is not None}
     after = {item.submission_id: item.evaluation_id for item in items if item.evaluation_id and not item.left_out}
-    return side_by_side(session, row.benchmark_id, before, after, rank_by)
+    return side_by_side(session, row.benchmark_id, before, after, rank_by, ended=row.state != OPEN)
 
 
 def document(session: Session, row: Rescore) -> dict[str, Any]:

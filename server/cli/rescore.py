@@ -223,7 +223,8 @@ def _show_beside(found: SideBySide) -> None:
             told = [_percent(change.before), _percent(change.after), interval, difference]
             shown.add_row(f"{line.system} v{line.version}", *told, *([_ranks(line)] if ranked else []))
         console.print(shown)
-    console.print("A rank is the interval of places that a system may hold; ▲ ▼ mark those clear of their old places.")
+    if found.rank_by in found.differing:
+        console.print("A rank is the interval of places that a system may hold; ▲ ▼: clear of its old places.")
 
 
 def _ranks(line: Line) -> str:

@@ -45,8 +45,13 @@ def ask(app: Flask, path: str, method: str = "GET", body: bytes = b"") -> list[M
 
     scope = {"type": "http", "http_version": "1.1", "method": method, "path": path, "query_string": b""}
     scope |= {"headers": [(b"content-length", b"%d" % len(body))], "server": ("x", 80), "client": ("c", 1)}
+
+    async def served() -> None:
+        threads.add(threading.get_ident())
+        await Wsgi(app)(scope, receive, send)
+
     try:
-        run_async(Wsgi(app)(scope, receive, send))
+        run_async(served())
     except OSError as error:
         told.append({"type": "error", "error": error})
     assert len(threads) == 1, "the server must be spoken to from its own thread only"

@@ -50,7 +50,8 @@ def test_a_rescore_stays_beside_the_board_until_it_is_promoted_whole(services: S
     assert {judge_of(services, system) for system in ("A", "B", "Private", "Gone")} == {"judge:strict@1"}
     assert work(services) == 0
     with services.database.reading() as session:
-        assert reading.compared(session, reading.found(session, made.id)).to_dict() == found.to_dict(), "told later too"
+        later = reading.compared(session, reading.found(session, made.id))
+        assert later.to_dict() == found.to_dict() | {"ended": True}, "told later too"
         told = session.scalars(select(AuditEvent.action).where(AuditEvent.action.like("rescore.%"))).all()
     assert told == ["rescore.started", "rescore.promoted"]
 
@@ -96,6 +97,20 @@ def test_what_is_left_out_stands_in_a_column_apart(services: Services) -> None:
     assert columns[1]["apart"]
     assert "token-overlap" in judge_of(services, "B")
     assert items(services, made)[left.id].left_out
+    with services.database.reading() as session:
+        found = reading.compared(session, reading.found(session, made.id))
+    lines = {line.system: line for line in found.lines}
+    assert (lines["A"].ready, lines["B"].ready) == (True, False)
+    assert lines["B"].metrics["em"].reason == "Left out of it, or entered after it."
+    assert ("em" in found.unchanged, "autoais" in found.unchanged) == (True, False), "what was left out says nothing"
+
+
+def test_nothing_is_said_to_stay_before_it_is_scored_anew(services: Services) -> None:
+    made = rescores.start(services, "small", "strict")
+    with services.database.reading() as session:
+        found = reading.compared(session, made)
+    assert [line.metrics["em"].reason for line in found.lines] == ["Not scored anew yet."] * len(found.lines)
+    assert (found.unchanged, found.differing) == ({}, found.metrics)
 
 
 def test_a_promotion_that_breaks_off_changes_nothing(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
