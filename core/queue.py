@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from sqlalchemy import ColumnElement, event, func, or_, select, update
 from sqlalchemy.orm import Session
@@ -23,6 +24,8 @@ STATES = ("queued", "running", "done", "failed", "cancelled")
 OPEN, RETRIABLE = ("queued", "running"), ("failed", "cancelled")
 """What can be cancelled, and what can be retried."""
 CANCELLED = "Cancelled by a maintainer."
+_BATCH = 500
+_Key = TypeVar("_Key", str, int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +210,21 @@ class Queue:
         job = found(session, job_id, lock=True)
         if job.state not in OPEN:
             raise Conflict(f"Job {job_id} is {job.state}; only jobs that wait or run can be cancelled.")
-        job.state, job.finished_at, job.lease_until = "cancelled", self._clock(), None
-        job.fence += 1
-        job.reason = reason
+        self.cancel_all(session, [job_id], reason)
         return job
+
+    def cancel_all(self, session: Session, ids: Collection[int], reason: str) -> list[int]:
+        """End those of the jobs that wait or run, as `cancel` does; returns which those were."""
+        ended: list[int] = []
+        for some in _parts(sorted(ids)):
+            standing = select(Job.id).where(Job.id.in_(some), Job.state.in_(OPEN))
+            # In the order in which everybody locks several jobs.
+            held = list(session.scalars(standing.order_by(Job.id).with_for_update()))
+            values = {"state": "cancelled", "finished_at": self._clock(), "lease_until": None, "reason": reason}
+            if held:
+                session.execute(update(Job).where(Job.id.in_(held)).values(fence=Job.fence + 1, **values))
+            ended += held
+        return ended
 
     def position(self, session: Session, subject: str) -> int | None:
         """How many queued jobs stand before the subject's own; None if it does not wait."""
@@ -256,6 +270,10 @@ def found(session: Session, job_id: int, *, lock: bool = False) -> Job:
     if job is None:
         raise NotFound(f"There is no job {job_id}.")
     return job
+
+
+def _parts(of: Sequence[_Key]) -> Iterator[Sequence[_Key]]:
+    return (of[start : start + _BATCH] for start in range(0, len(of), _BATCH))
 
 
 def _lost(claim: Claim) -> LeaseLost:

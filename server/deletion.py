@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from core.blob_keeping import hold
 from core.errors import NotFound
-from core.queue import OPEN
+from core.queue import OPEN, Queue
 from core.tables import (
     EvaluationRow,
     Job,
@@ -24,13 +24,11 @@ from core.tables import (
     Upload,
     UploadPart,
 )
-from core.tables.base import utc_now
 from server import runs
 from server.bootstrap import Services
 from server.job_subjects import OF_SUBMISSIONS, submission_of
 from server.run_parts import blobs_of
 
-_BATCH = 500
 _REASON = "The team that it was for was deleted."
 
 
@@ -58,7 +56,7 @@ def delete_team(services: Services, team_id: int) -> Deleted:
         submissions = list(session.scalars(theirs))
         contents = {(row.benchmark_id, row.digest) for row in submissions}
         started = session.scalars(select(RunRow.id).where(RunRow.team_id == team_id))
-        _cancel(session, {*(row.id for row in submissions), *started})
+        _cancel(services.queue, session, {*(row.id for row in submissions), *started})
         session.delete(team)
         session.flush()
         evaluations = sum(_forget(session, *content) for content in contents)
@@ -113,24 +111,19 @@ def _forget(session: Session, benchmark_id: str, digest: str) -> int:
     return len(found)
 
 
-def _cancel(session: Session, subjects: Collection[str]) -> None:
+def _cancel(queue: Queue, session: Session, subjects: Collection[str]) -> None:
     """End the jobs about these submissions and runs, their parts and those of rescores included.
 
     A job in hand notices when it wants to finish: its fence has moved on. One that ended while it was waited for here
     may have left others in its place, so that it is looked again until none is found.
     """
     while waiting := _open(session, subjects):
-        for start in range(0, len(waiting), _BATCH):
-            theirs = (Job.id.in_(waiting[start : start + _BATCH]), Job.state.in_(OPEN))
-            # In the order in which everybody locks several jobs.
-            held = list(session.scalars(select(Job.id).where(*theirs).order_by(Job.id).with_for_update()))
-            ended = {"state": "cancelled", "lease_until": None, "finished_at": utc_now(), "reason": _REASON}
-            session.execute(update(Job).where(Job.id.in_(held)).values(fence=Job.fence + 1, **ended))
+        queue.cancel_all(session, waiting, _REASON)
 
 
 def _open(session: Session, subjects: Collection[str]) -> list[int]:
-    """Their jobs that wait or run, in order."""
+    """Their jobs that wait or run."""
     kinds = (*OF_SUBMISSIONS, runs.KIND)
-    query = select(Job.id, Job.kind, Job.subject).where(Job.state.in_(OPEN), Job.kind.in_(kinds)).order_by(Job.id)
+    query = select(Job.id, Job.kind, Job.subject).where(Job.state.in_(OPEN), Job.kind.in_(kinds))
     found = session.execute(query)
     return [job for job, kind, subject in found if (submission_of(kind, subject) or subject) in subjects]

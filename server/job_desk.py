@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -113,9 +112,7 @@ def cancel(services: Services, job_id: int) -> JobView:
     with services.database.transaction() as session:
         siblings = _locked(session, job_id)
         job = services.queue.cancel(session, job_id, CANCELLED)
-        for other in _standing(session, siblings, OPEN):
-            services.queue.cancel(session, other, CANCELLED)
-        session.flush()
+        services.queue.cancel_all(session, siblings, CANCELLED)
         FAILED[job.kind](services, session, job.subject, CANCELLED)
         record(session, "job.cancelled", job.id, kind=job.kind, of=job.subject)
     return one(services, job_id)
@@ -162,7 +159,8 @@ def _retry(services: Services, job_id: int) -> set[int]:
     with services.database.transaction() as session:
         siblings = _locked(session, job_id)
         job = services.queue.retry(session, job_id)
-        others = _standing(session, siblings, RETRIABLE)
+        ended = select(Job.id).where(Job.id.in_(siblings), Job.state.in_(RETRIABLE)).order_by(Job.id)
+        others = session.scalars(ended).all()
         for other in others:
             services.queue.retry(session, other)
         job.reason = None
@@ -182,10 +180,6 @@ def _locked(session: Session, job_id: int) -> list[int]:
         return []
     all_parts = select(Job.id).where(Job.parent == job.parent, Job.kind == job.kind).order_by(Job.id)
     return [part for part in session.scalars(all_parts.with_for_update()) if part != job_id]
-
-
-def _standing(session: Session, jobs: Sequence[int], states: tuple[str, ...]) -> list[int]:
-    return list(session.scalars(select(Job.id).where(Job.id.in_(jobs), Job.state.in_(states)).order_by(Job.id)))
 
 
 def _view(job: Job, told: About, attempts: int) -> JobView:

@@ -150,9 +150,8 @@ def drop(services: Services, rescore_id: int) -> Rescore:
         row.state, row.ended_at = DROPPED, utc_now()
         mine = or_(Job.subject.like(f"%@{row.id}"), Job.subject.like(f"%@{row.id}:%"))
         kinds = (RESCORE, rescoring.CHUNK, rescoring.FINISH)
-        jobs = select(Job.id).where(Job.kind.in_(kinds), Job.state.in_(OPEN_JOBS), mine).order_by(Job.id)
-        for job_id in session.scalars(jobs.with_for_update()).all():
-            services.queue.cancel(session, job_id, f"Rescore {row.id} was dropped.")
+        jobs = select(Job.id).where(Job.kind.in_(kinds), Job.state.in_(OPEN_JOBS), mine)
+        services.queue.cancel_all(session, session.scalars(jobs).all(), f"Rescore {row.id} was dropped.")
         record(session, "rescore.dropped", row.id, benchmark_id=row.benchmark_id)
     return row
 

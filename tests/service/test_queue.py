@@ -12,6 +12,7 @@ from core.errors import Conflict, LeaseLost
 from core.queue import Announcement, Queue
 from core.tables import Job, Team
 from core.tables.base import utc_now
+from tests.query_count import counting
 
 
 class Clock:
@@ -174,6 +175,30 @@ def test_a_job_given_back_is_not_charged_an_attempt(database: Database, queue: Q
     queue.give_back(queue.claim(["cpu"], "w"))
     assert state(database, job_id)[:2] == ("queued", 0)
     assert queue.claim(["cpu"], "w").attempt == 1
+
+
+def test_many_are_cancelled_as_one_whatever_ended_before_stays(database: Database, queue: Queue) -> None:
+    first = add(database, queue, "done")
+    done = queue.claim(["cpu"], "w")
+    with database.transaction() as session:
+        queue.finish(session, done)
+    ids = [first, *(add(database, queue, str(number)) for number in range(20))]
+    held = queue.claim(["cpu"], "w")
+    with database.transaction() as session, counting(database) as sent:
+        seen = session.get_one(Job, ids[-1])
+        assert queue.cancel_all(session, ids[::-1], "Called off.") == ids[1:]
+        assert (seen.state, seen.fence) == ("cancelled", 1), "what was read before knows it too"
+        assert queue.cancel_all(session, [], "Nothing.") == queue.cancel_all(session, ids, "Again.") == []
+    assert len([each for each in sent if each.startswith("UPDATE")]) == 1
+    assert {state(database, each) for each in ids[2:]} == {("cancelled", 0, "Called off.")}
+    assert (state(database, first)[0], state(database, held.id)) == ("done", ("cancelled", 1, "Called off."))
+    with pytest.raises(LeaseLost):
+        queue.heartbeat(held)
+    with database.transaction() as session:
+        queue.retry(session, held.id)
+    assert queue.claim(["cpu"], "other").id == held.id
+    with pytest.raises(LeaseLost):
+        queue.heartbeat(held)
 
 
 def test_position_counts_the_jobs_before(database: Database, queue: Queue) -> None:
