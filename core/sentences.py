@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import metadata
-
-from core.text import counted
 
 _STEPS = 1
 """Version of our own steps around the library."""
@@ -16,15 +14,6 @@ _STEPS = 1
 def splitter() -> str:
     """The library with its version and that of our steps, for signatures, e.g. `pysbd-0.3.4.1`."""
     return f"pysbd-{metadata.version('pysbd')}.{_STEPS}"
-
-
-def left_out_in_words(left_out: Mapping[str, int]) -> list[str]:
-    """One statement per other splitter whose labels do not count."""
-    return [
-        f"{counted(n, 'label')} {'was' if n == 1 else 'were'} given under another sentence splitter ({name}) and "
-        f"{'is' if n == 1 else 'are'} left out."
-        for name, n in sorted(left_out.items())
-    ]
 
 
 @lru_cache(maxsize=4_096)

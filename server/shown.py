@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session
 
 from core.architectures import ARCHITECTURES
 from core.records import Score
-from core.sentences import left_out_in_words
 from core.tables import EvaluationRow
 from core.text import counted
 from core.tracks import WORDS
@@ -24,6 +23,7 @@ from scorer import metrics
 from scorer.statistics.methods import method_help, method_name
 from scorer.stored import read_scores
 from server.results import synthetic
+from submissions.editing.labels import left_out_in_words
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,7 @@ class RatingBatch(Base):
     qualification: Mapped[bool] = mapped_column(default=False, server_default=false())
     """Its ratings measure the raters against known answers and make no labels."""
     splitter: Mapped[str | None] = mapped_column(String(80))
-    """What numbered the sentences that it rates: `core.sentences.splitter`. Null where none are rated, and in batches
-    from before this was kept."""
+    """What numbered the sentences that it rates: `core.sentences.splitter`. Null where it rates none."""
     opened_at: Mapped[datetime] = mapped_column(default=utc_now)
     applied_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]

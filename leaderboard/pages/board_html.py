@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from core.sentences import left_out_in_words
 from leaderboard.arrange import Arranged, arrange, places, shown_rows
 from leaderboard.citation import board_bibtex
 from leaderboard.pages.render import render
 from leaderboard.records import Board, Cell
 from leaderboard.view import View
+from submissions.editing.labels import left_out_in_words
 
 
 class Notes:

@@ -8,10 +8,10 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from core.sentences import left_out_in_words
 from core.text import counted
 from scorer.statistics.methods import method_help, method_name
 from scorer.statistics.ranks import Rank
+from submissions.editing.labels import left_out_in_words
 
 
 @cache

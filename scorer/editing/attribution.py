@@ -8,10 +8,9 @@ from statistics import fmean
 from typing import Any
 
 from core.records import Measured
-from core.sentences import left_out_in_words
 from scorer.editing.items import EditItem, Version
 from scorer.judges.verdict import near
-from submissions.editing.labels import Verdict
+from submissions.editing.labels import Verdict, left_out_in_words
 
 
 def attributed(item: EditItem, version: Version) -> float:

@@ -8,11 +8,11 @@ from typing import Any
 
 from core.ports import Metric
 from core.records import Measured
-from core.sentences import left_out_in_words
 from scorer.editing.attribution import AttrAis, AttrAuto
 from scorer.editing.items import EditItem
 from scorer.editing.preservation import PresComb, PresLev
 from scorer.statistics.harmonic import harmonic
+from submissions.editing.labels import left_out_in_words
 
 
 class F1ApAuto:

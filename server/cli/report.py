@@ -12,9 +12,9 @@ from rich.text import Text
 
 from core import states
 from core.records import Interval, Score
-from core.sentences import left_out_in_words
 from scorer.statistics.methods import method_name
 from server.cli.console import stderr, table
+from submissions.editing.labels import left_out_in_words
 
 if TYPE_CHECKING:
     from core.records import Place, Report

@@ -15,7 +15,7 @@ from core.editing import Revision, Snippet
 from core.majority import strict_majority
 from core.sentences import splitter
 from core.tables import EditRatingRow, RatingBatch
-from core.text import hash_key, revision_key
+from core.text import counted, hash_key, revision_key
 from submissions.labels import batch_counts, raters_left_out, raters_per_item
 
 INTENT = 0
@@ -85,11 +85,18 @@ class EditVote(NamedTuple):
 def elsewhere(sentence: int, numbered_by: str | None) -> str:
     """The splitter that gave a sentence its number, where it is not the present one; "" where the number holds.
 
-    An intent has no number to go wrong.
+    An intent has no number to go wrong; a batch of intents alone has no splitter.
     """
-    # A batch from before the splitter was kept has none. One version of it, the only one until then, numbered all of
-    # those, and to leave them out would empty boards for the sake of an upgrade: they count as the present one's.
     return "" if sentence == INTENT or numbered_by is None or numbered_by == splitter() else numbered_by
+
+
+def left_out_in_words(left_out: Mapping[str, int]) -> list[str]:
+    """One statement per other splitter whose labels do not count."""
+    return [
+        f"{counted(n, 'label')} {'was' if n == 1 else 'were'} given under another sentence splitter ({name}) and "
+        f"{'is' if n == 1 else 'are'} left out."
+        for name, n in sorted(left_out.items())
+    ]
 
 
 def key_of(position: int, text: str, report: Iterable[Snippet]) -> bytes:

@@ -150,7 +150,7 @@ class Researcher:
         return [0.0 if isinstance(each, Failed) or not isfinite(each) else float(each) for each in scores]
 
     def report(self, evidence: Sequence[Evidence], log: Log) -> Steps[list[Evidence]]:
-        """At most M pieces of evidence, each where it was first found, that fit all the queries best; sources are kept."""
+        """At most M pieces of evidence, each as it was first found, that fit all the queries best; sources are kept."""
         first: dict[tuple[str, str], Evidence] = {}
         for each in evidence:
             first.setdefault((each.text, each.source), each)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from core.sentences import left_out_in_words, splitter
+from core.sentences import splitter
 from core.tables import RatingBatch, Submission
 from leaderboard.board import rows as board_rows
 from leaderboard.editing_examples import passage
@@ -20,6 +20,7 @@ from server.bootstrap import Services
 from server.ratings import exported
 from server.shown import lines
 from server.worker import Worker
+from submissions.editing.labels import left_out_in_words
 from tests.rated_editing import apply, filled, scores, sheet
 from tests.small_benchmark import add_team
 from tests.small_editing import add_editing, send
@@ -118,9 +119,9 @@ def test_a_score_that_was_stored_before_is_not_taken_for_one_with_labels_left_ou
     assert (after["attr_ais"], "left_out" in after["attr_ais_before"].details) == (before, False)
 
 
-@pytest.mark.parametrize(("kept", "value"), [(None, 2 / 3), (splitter(), 2 / 3), (OTHER, None)])
-def test_an_older_batch_counts_and_one_of_another_splitter_does_not(
-    services: Services, sent: Submission, kept: str | None, value: float | None
+@pytest.mark.parametrize(("kept", "value"), [(splitter(), 2 / 3), (OTHER, None)])
+def test_a_batch_of_another_splitter_does_not_count(
+    services: Services, sent: Submission, kept: str, value: float | None
 ) -> None:
     batch = apply(services, filled(sheet(services), "Ann", {}))
     with services.database.transaction() as session:

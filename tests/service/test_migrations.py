@@ -97,6 +97,19 @@ def test_every_step_down_and_up_keeps_the_rows_of_a_filled_database(database: Da
     command.check(config)
 
 
+def test_older_batches_of_sentence_labels_learn_which_splitter_numbered_them(database: Database) -> None:
+    _fill(database)
+    config = database._alembic_config()
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE edit_rating SET sentence = 0 WHERE batch_id = 2")
+        connection.exec_driver_sql("DELETE FROM edit_rating WHERE batch_id = 3")
+    command.downgrade(config, "0010")
+    command.upgrade(config, "head")
+    with database.engine.connect() as connection:
+        found = connection.exec_driver_sql("SELECT id, splitter FROM rating_batch ORDER BY id").all()
+    assert [tuple(row) for row in found] == [(1, "pysbd-0.3.4.1"), (2, None), (3, None)]
+
+
 def test_a_filled_database_comes_back_from_the_first_migration(database: Database) -> None:
     _fill(database)
     config = database._alembic_config()

@@ -141,6 +141,14 @@ def test_the_same_evidence_for_two_questions_stands_once_in_the_report() -> None
     assert [(each.source, each.query) for each in report] == [("wiki/Danube#0", "Where does the Danube end?")]
 
 
+def test_evidence_stands_where_it_was_first_found() -> None:
+    llm = script(questions=" Where does the Danube end?\n- How long is the Nile?\n- Where does the Danube run?\n\n")
+    report = edited(rarr(llm), TEXT).revision.report
+    assert [(each.source, each.query) for each in report] == [
+        ("wiki/Danube#0", "Where does the Danube end?"), ("wiki/Nile#0", "How long is the Nile?"),
+    ]  # fmt: skip
+
+
 def test_a_report_has_at_most_five_snippets_and_covers_the_questions() -> None:
     pages = [Document(f"p{n}", f"Town{n}", f"Town{n} has {n} gates.") for n in range(8)]
     llm = script(
