@@ -46,7 +46,7 @@ class BoardPage:
     ) -> None:
         self._track = track
         self._usual_numbers = usual_numbers
-        self._controls = 12 if track == EDITING else 11
+        self._width = _COUNT + (track == EDITING)
         self._database = database
         self._boards = boards
         self._public_url = public_url
@@ -147,9 +147,9 @@ class BoardPage:
         there, benchmark = benchmark_choices(self._database, view.benchmark, self._track)
         asked = view.benchmark
         if asked != benchmark and (way := elsewhere(self._database, asked, self._track, PATHS)):
-            return [gr.update(choices=there), *[gr.update()] * (self._controls - 1), way]
+            return [gr.update(choices=there), *[gr.update()] * (self._width - 1), way]
         if not benchmark:
-            return [gr.update()] * self._controls + [render("no_benchmark.html")]
+            return [gr.update()] * self._width + [render("no_benchmark.html")]
         view = replace(view, benchmark=benchmark) if view.benchmark in ("", benchmark) else View(benchmark=benchmark)
         board = self._boards.get(view.benchmark)
         if view.rank_by and board.column(view.rank_by):
@@ -158,6 +158,10 @@ class BoardPage:
             view = replace(view, rank_by="")
         numbers = [view.numbers or self._usual_numbers(board)] if self._track == EDITING else []
         return [*_controls(board, view, there), *numbers, self._html(board, view)]
+
+
+_COUNT = 11
+"""Controls of `_controls` and `_view`; the editing track has one more."""
 
 
 def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[Any]:

@@ -65,8 +65,9 @@ class EditingBoardPage:
     def load(self, request: gr.Request) -> list[Any]:
         """The drawings of the benchmark that the URL names."""
         asked = request.query_params
-        _, benchmark = benchmark_choices(self._database, asked.get("benchmark", ""), EDITING)
-        return self.show(benchmark, asked.get("numbers", ""))
+        named = asked.get("benchmark", "")
+        _, benchmark = benchmark_choices(self._database, named, EDITING)
+        return self.show(benchmark, asked.get("numbers", "") if named in ("", benchmark) else "")
 
     def show(self, benchmark: str, numbers: str = "") -> list[Any]:
         """All drawings of a benchmark; by people where they have rated, unless something else is asked for."""

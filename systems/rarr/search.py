@@ -63,7 +63,6 @@ class HttpSearch:
 
     address: str
     k: int
-    client: httpx.Client
     pause: Callable[[float], None] = time.sleep
 
     @property
@@ -73,10 +72,12 @@ class HttpSearch:
 
     def search(self, queries: Sequence[str]) -> list[list[Document]]:
         """The first results of each query. Raises `Unavailable` where the service fails three times."""
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return list(pool.map(self._one, queries))
+        import httpx
 
-    def _one(self, query: str) -> list[Document]:
+        with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client, ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(pool.map(lambda query: self._one(client, query), queries))
+
+    def _one(self, client: httpx.Client, query: str) -> list[Document]:
         import httpx
 
         problem = ""
@@ -84,7 +85,7 @@ class HttpSearch:
             if attempt:
                 self.pause(2.0**attempt)
             try:
-                answer = json.loads(self._read(query))
+                answer = json.loads(self._read(client, query))
                 return [_document(each) for each in answer["results"][: self.k]]
             except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
                 problem = f"{type(error).__name__}: {error}"
@@ -92,10 +93,10 @@ class HttpSearch:
             f"The search service gave no results: {problem}", 'It should answer {"results": [{"url", "content"}]}.'
         )
 
-    def _read(self, query: str) -> bytes:
+    def _read(self, client: httpx.Client, query: str) -> bytes:
         """The answer's bytes. Raises `ValueError` for one of more than 8 MiB, before the rest is read."""
         data = bytearray()
-        with self.client.stream("GET", self.address.replace("{query}", quote(query, safe="", errors="replace"))) as got:
+        with client.stream("GET", self.address.replace("{query}", quote(query, safe="", errors="replace"))) as got:
             got.raise_for_status()
             for piece in got.iter_bytes():
                 data += piece
@@ -106,13 +107,11 @@ class HttpSearch:
 
 def open_http_search(address: str, k: int) -> HttpSearch:
     """The search service at an address. Raises `InvalidInput` for one without `{query}`."""
-    import httpx
-
     if "{query}" not in address or not address.startswith(("http://", "https://")):
         raise InvalidInput(
             f"{address!r} is no search address.", "Write http://HOST/search?q={query}&format=json, or leave it out."
         )
-    return HttpSearch(address, k, httpx.Client(timeout=_TIMEOUT, follow_redirects=True))
+    return HttpSearch(address, k)
 
 
 def _document(result: dict[str, Any]) -> Document:

@@ -9,7 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-import httpx
 import pytest
 
 from core.corpus import Corpus
@@ -267,7 +266,7 @@ def test_a_search_service_is_asked_and_read() -> None:
 def test_a_search_service_that_says_nothing_readable_is_unavailable(answer: bytes, status: int) -> None:
     pauses: list[float] = []
     with service(answer, status) as (address, seen), pytest.raises(Unavailable, match="no results"):
-        HttpSearch(address, 2, httpx.Client(), pauses.append).search(["x"])
+        HttpSearch(address, 2, pauses.append).search(["x"])
     assert len(seen) == 3
     assert pauses == [2, 4]
 
@@ -277,7 +276,7 @@ def test_an_endless_answer_of_a_search_service_is_not_read_to_its_end() -> None:
         service(b" " * (8 * 2**20 + 1) + b'{"results": []}') as (address, _),
         pytest.raises(Unavailable, match="larger than 8 MiB"),
     ):
-        HttpSearch(address, 2, httpx.Client(), lambda seconds: None).search(["x"])
+        HttpSearch(address, 2, lambda seconds: None).search(["x"])
 
 
 @pytest.mark.parametrize("address", ["http://x/search", "ftp://x/{query}", "{query}"])
