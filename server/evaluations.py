@@ -31,19 +31,19 @@ def evaluate(services: Services, claim: Claim) -> None:
 
     What was scored with the paper's released judgments stays so when its labels change.
     """
-    if not _left(services, claim):
+    if not _gone(services, claim):
         _score_as_due(services, claim, split=True)
 
 
 def evaluate_released(services: Services, claim: Claim) -> None:
     """Score a system of the paper's release with the released judgments."""
-    if not _left(services, claim):
+    if not _gone(services, claim):
         _score(services, claim, RELEASED, fixed=True)
 
 
 def finish(services: Services, claim: Claim) -> None:
     """Score a submission whose chunks are judged; a pair that is missing all the same is judged here."""
-    if not _left(services, claim):
+    if not _gone(services, claim):
         _score_as_due(services, claim, split=False)
 
 
@@ -68,7 +68,7 @@ def again(services: Services, session: Session, subject: str) -> None:
 
 def judge_chunk(services: Services, claim: Claim) -> None:
     """Judge the pairs between two hashes; the last chunk to end queues the finisher, once."""
-    if _left(services, claim):
+    if _gone(services, claim):
         return
     submission_id = claim.subject.split(":")[0]
     fanout.judge(services, claim, services.scorer_for(_judge(services, submission_id)), submission_id)
@@ -98,13 +98,15 @@ def chunk_failed(services: Services, session: Session, subject: str, reason: str
         failed(services, session, submission.id, told)
 
 
-def _left(services: Services, claim: Claim) -> bool:
+def _gone(services: Services, claim: Claim) -> bool:
     """True where the submission was deleted meanwhile: the job ends then, since there is nothing to score."""
-    with services.database.transaction() as session:
+    # Only looked at as a rule: to begin writing would have every job wait for the one writer of SQLite.
+    with services.database.reading() as session:
         if session.get(Submission, claim.subject.split(":")[0]) is not None:
             return False
+    with services.database.transaction() as session:
         services.queue.finish(session, claim)
-        return True
+    return True
 
 
 def _judge(services: Services, submission_id: str) -> str:

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from core.tables import AuditEvent, EvaluationRow, Job, JudgmentRow, PredictionRow, ScoreRow, Submission, Team
-from server import rescoring
+from server import evaluations, rescoring
 from server.bootstrap import Services, build
 from server.deletion import delete_team
 from server.evaluations import CHUNK, FINISH
@@ -120,6 +120,20 @@ def test_a_job_whose_submission_is_gone_ends_quietly(services: Services, caplog:
     assert caplog.messages == []
     with services.database.reading() as session:
         assert set(session.scalars(select(Job.state))) == {"done"}
+
+
+def test_to_look_whether_it_is_gone_waits_for_no_writer(services: Services, tmp_path: Path) -> None:
+    add_benchmark(services, tmp_path / "files")
+    send(services, add_team(services, "one"))
+    claim = services.queue.claim(["cpu"], "w")
+    assert claim is not None
+    with ThreadPoolExecutor(1) as other:
+        with services.database.transaction() as session:
+            session.add(Team(name="two")), session.flush()
+            looked = other.submit(evaluations._gone, services, claim)
+            wait([looked], timeout=5)
+            assert looked.done()
+        assert looked.result() is False
 
 
 def test_the_log_outlives_the_team_without_its_name(client: FlaskClient, services: Services) -> None:
