@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any
 
 from sqlalchemy import ColumnElement, event, func, or_, select, update
 from sqlalchemy.orm import Session
@@ -23,9 +23,10 @@ SMALL, LARGE, RESCORE, MODEL = 0, 5, 8, 10
 STATES = ("queued", "running", "done", "failed", "cancelled")
 OPEN, RETRIABLE = ("queued", "running"), ("failed", "cancelled")
 """What can be cancelled, and what can be retried."""
+WAITING = (Job.queue.in_(QUEUES), Job.state == "queued")
+"""All that wait. Every queue is named since the index begins with it: without, each look would read the whole table."""
 CANCELLED = "Cancelled by a maintainer."
 _BATCH = 500
-_Key = TypeVar("_Key", str, int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +222,24 @@ class Queue:
             # In the order in which everybody locks several jobs.
             held = list(session.scalars(standing.order_by(Job.id).with_for_update()))
             values = {"state": "cancelled", "finished_at": self._clock(), "lease_until": None, "reason": reason}
-            if held:
-                session.execute(update(Job).where(Job.id.in_(held)).values(fence=Job.fence + 1, **values))
+            session.execute(update(Job).where(Job.id.in_(held)).values(fence=Job.fence + 1, **values))
             ended += held
         return ended
+
+    def hold_waiting(self, session: Session, kinds: Collection[str], subjects: Sequence[str]) -> set[str]:
+        """Lock the jobs of these kinds and subjects that wait, so that none starts; returns the subjects that have one.
+
+        All ids are found before the first is locked: so everybody locks several jobs in the order of their ids.
+        """
+        seen: list[int] = []
+        for part in _parts(subjects):
+            due = (Job.subject.in_(part), Job.kind.in_(kinds), Job.state == "queued")
+            seen += session.scalars(select(Job.id).where(*due))
+        waiting: set[str] = set()
+        for some in _parts(sorted(seen)):
+            still = select(Job.subject).where(Job.id.in_(some), Job.state == "queued").order_by(Job.id)
+            waiting.update(session.scalars(still.with_for_update()))
+        return waiting
 
     def position(self, session: Session, subject: str) -> int | None:
         """How many queued jobs stand before the subject's own; None if it does not wait."""
@@ -233,11 +248,7 @@ class Queue:
     def positions(self, session: Session, subjects: Collection[str]) -> dict[str, int]:
         """Subject → how many queued jobs stand before its first; what does not wait is left out. One query."""
         before = func.row_number().over(partition_by=Job.queue, order_by=(Job.priority, Job.id)) - 1
-        waiting = (
-            select(Job.id, Job.subject, before.label("before"))
-            .where(Job.queue.in_(QUEUES), Job.state == "queued")
-            .subquery()
-        )
+        waiting = select(Job.id, Job.subject, before.label("before")).where(*WAITING).subquery()
         own = select(waiting.c.subject, waiting.c.before).where(waiting.c.subject.in_(subjects))
         return dict(session.execute(own.order_by(waiting.c.id.desc())).all())
 
@@ -272,7 +283,7 @@ def found(session: Session, job_id: int, *, lock: bool = False) -> Job:
     return job
 
 
-def _parts(of: Sequence[_Key]) -> Iterator[Sequence[_Key]]:
+def _parts(of: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (of[start : start + _BATCH] for start in range(0, len(of), _BATCH))
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
 from core.queue import RESCORE as PRIORITY
 from core.queue import Queue
-from core.tables import Job, PredictionRow, Rescore, RescoreItem, RevisionRow, Submission
+from core.tables import PredictionRow, Rescore, RescoreItem, RevisionRow, Submission
 from submissions.kinds import EVALUATE, RESCORE, priority_of
 
 _LOOKUP = 500
@@ -54,27 +54,45 @@ def catch_up(session: Session, queue: Queue, submission: Submission) -> None:
         queue.add(session, EVALUATE, submission.id, priority=priority_of(rows))
 
 
-def labels_moved(session: Session, queue: Queue, submission_id: str) -> None:
-    """Have an open rescore score a submission again whose labels changed, in the transaction that changes them."""
-    items = session.execute(
-        select(RescoreItem, Rescore)
-        .join(Rescore, Rescore.id == RescoreItem.rescore_id)
-        .where(RescoreItem.submission_id == submission_id, Rescore.state == OPEN)
-    )
-    for item, rescore in items.all():
-        item.evaluation_id = item.reason = None
-        subject = subject_of(rescore.id, submission_id)
-        waits = select(Job).where(Job.kind == RESCORE, Job.subject == subject, Job.state == "queued")
-        if session.scalars(waits.with_for_update()).first() is None:
-            queue.add(session, RESCORE, subject, priority=PRIORITY)
+def subjects_of(session: Session, submissions: Sequence[str]) -> list[str]:
+    """The subjects of the jobs that score these submissions in open rescores."""
+    return [subject_of(*key) for part in _parts(submissions) for key in session.execute(_open_keys(part))]
+
+
+def labels_moved(session: Session, queue: Queue, submissions: Sequence[str], waiting: Collection[str]) -> None:
+    """Have open rescores score submissions again whose labels changed, in the transaction that changes them.
+
+    `waiting` are the subjects whose jobs wait, locked; the submissions are locked too.
+    """
+    for part in _parts(submissions):
+        keys = session.execute(_open_keys(part)).all()
+        for rescore_id in {each for each, _ in keys}:
+            theirs = (RescoreItem.rescore_id == rescore_id, RescoreItem.submission_id.in_(part))
+            session.execute(update(RescoreItem).where(*theirs).values(evaluation_id=None, reason=None))
+        for subject in (subject_of(*key) for key in keys):
+            if subject not in waiting:
+                queue.add(session, RESCORE, subject, priority=PRIORITY)
 
 
 def rows_of(session: Session, submissions: Sequence[str]) -> dict[str, int]:
     """Submission → how many predictions or revisions it holds; one without any is left out."""
     found: dict[str, int] = {}
-    for start in range(0, len(submissions), _LOOKUP):
-        some = submissions[start : start + _LOOKUP]
+    for some in _parts(submissions):
         for held in (PredictionRow.submission_id, RevisionRow.submission_id):
             counts = select(held, func.count()).where(held.in_(some)).group_by(held)
             found |= dict(session.execute(counts).all())
     return found
+
+
+def _open_keys(submissions: Sequence[str]) -> Select[int, str]:
+    """Rescore and submission of what open rescores hold of these."""
+    return (
+        select(RescoreItem.rescore_id, RescoreItem.submission_id)
+        .join(Rescore, Rescore.id == RescoreItem.rescore_id)
+        .where(RescoreItem.submission_id.in_(submissions), Rescore.state == OPEN)
+        .order_by(RescoreItem.submission_id)
+    )
+
+
+def _parts(of: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (of[start : start + _LOOKUP] for start in range(0, len(of), _LOOKUP))

@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 from core import states
 from core.queue import Queue
 from core.records import Label
-from core.tables import BenchmarkRow, Job, PredictionRow, QuestionRow, RatingRow, Submission
+from core.tables import BenchmarkRow, PredictionRow, QuestionRow, RatingRow, Submission
 from core.text import near_key, triple_key
 from submissions import rescoring
-from submissions.kinds import EVALUATE, EVALUATE_RELEASED, priority_of
+from submissions.kinds import EVALUATE, EVALUATE_RELEASED, RESCORE, priority_of
 from submissions.labels import labels_of, near_labels_of
 
 _LOOKUP = 500
@@ -147,19 +147,30 @@ def _changed(before: Mapping[bytes, Label], after: Mapping[bytes, Label]) -> set
 
 
 def _queue_evaluations(session: Session, queue: Queue, submissions: Sequence[str]) -> None:
-    """A job each, unless one waits already; that one is locked, so that it cannot start on the old labels."""
-    rows = rescoring.rows_of(session, submissions)
-    for submission in submissions:
-        rescoring.labels_moved(session, queue, submission)
-        waiting = session.scalars(
-            select(Job)
-            .where(Job.kind.in_((EVALUATE, EVALUATE_RELEASED)), Job.subject == submission, Job.state == "queued")
-            .with_for_update()
-        ).first()
-        if waiting is None:
-            queue.add(session, EVALUATE, submission, priority=priority_of(rows.get(submission, 0)))
-            session.execute(
-                update(Submission)
-                .where(Submission.id == submission)
-                .values(state=states.QUEUED, stage="waiting: human ratings have changed", progress=0.0)
-            )
+    """A job each, unless one waits already; that one is locked, so that it cannot start on the old labels.
+
+    Jobs are locked first and submissions then, each in the order of their ids, as by whoever deletes a team.
+    """
+    kinds = (EVALUATE, EVALUATE_RELEASED, RESCORE)
+    waiting = queue.hold_waiting(session, kinds, [*submissions, *rescoring.subjects_of(session, submissions)])
+    left = _locked(session, submissions)
+    rescoring.labels_moved(session, queue, left, waiting)
+    due = [submission for submission in left if submission not in waiting]
+    rows = rescoring.rows_of(session, due)
+    for submission in due:
+        queue.add(session, EVALUATE, submission, priority=priority_of(rows.get(submission, 0)))
+    for start in range(0, len(due), _LOOKUP):
+        session.execute(
+            update(Submission)
+            .where(Submission.id.in_(due[start : start + _LOOKUP]))
+            .values(state=states.QUEUED, stage="waiting: human ratings have changed", progress=0.0)
+        )
+
+
+def _locked(session: Session, submissions: Sequence[str]) -> list[str]:
+    """Those that no deletion has taken meanwhile, locked in order."""
+    ordered, left = sorted(submissions), list[str]()
+    for start in range(0, len(ordered), _LOOKUP):
+        some = select(Submission.id).where(Submission.id.in_(ordered[start : start + _LOOKUP]))
+        left += session.scalars(some.order_by(Submission.id).with_for_update())
+    return left
