@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from core import states
 from core.errors import Conflict, NotFound
-from core.queue import QUEUES, Queue
+from core.queue import WAITING, Queue
 from core.tables import Job, Submission, SubmissionSource, System
 from core.tables.base import utc_now
 from server.auth import Identity
@@ -164,9 +164,8 @@ def _entry(row: Submission, who: Identity | None, retry: _Retry | None, place: i
 
 def _waiting_again(session: Session, submissions: Collection[str]) -> dict[str, _Retry]:
     """Of each submission the job, or part of one, that failed and waits for its next attempt; the latest of them."""
-    query = select(Job.subject, Job.not_before, Job.reason).where(
-        Job.queue.in_(QUEUES), Job.state == "queued", Job.attempt > 0, Job.reason.is_not(None)
-    )
+    failed = (Job.attempt > 0, Job.reason.is_not(None))
+    query = select(Job.subject, Job.not_before, Job.reason).where(*WAITING, *failed)
     rows = session.execute(query.order_by(Job.not_before))
     found = ((subject.split(":")[0], _Retry(at, reason)) for subject, at, reason in rows)
     return {submission: retry for submission, retry in found if submission in submissions}
