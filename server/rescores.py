@@ -201,11 +201,11 @@ def _entries(session: Session, benchmark_id: str) -> list[Submission]:
 
 def _shown(session: Session, rows: Sequence[Submission]) -> dict[int, EvaluationRow]:
     ids = sorted({row.evaluation_id for row in rows if row.evaluation_id is not None})
-    found: dict[int, EvaluationRow] = {}
+    scores: dict[int, EvaluationRow] = {}
     for start_at in range(0, len(ids), 500):
         part = EvaluationRow.id.in_(ids[start_at : start_at + 500])
-        found |= {each.id: each for each in session.scalars(select(EvaluationRow).where(part))}
-    return found
+        scores |= {each.id: each for each in session.scalars(select(EvaluationRow).where(part))}
+    return scores
 
 
 def _is_released(shown: dict[int, EvaluationRow], row: Submission) -> bool:
