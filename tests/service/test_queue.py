@@ -188,13 +188,14 @@ def test_many_are_cancelled_as_one_whatever_ended_before_stays(database: Databas
         seen = session.get_one(Job, ids[-1])
         assert queue.cancel_all(session, ids[::-1], "Called off.") == ids[1:]
         assert (seen.state, seen.fence) == ("cancelled", 1), "what was read before knows it too"
-        assert queue.cancel_all(session, [], "Nothing.") == queue.cancel_all(session, ids, "Again.") == []
+        assert queue.cancel_all(session, [], "Nothing.") == []
     assert len([each for each in sent if each.startswith("UPDATE")]) == 1
     assert {state(database, each) for each in ids[2:]} == {("cancelled", 0, "Called off.")}
     assert (state(database, first)[0], state(database, held.id)) == ("done", ("cancelled", 1, "Called off."))
     with pytest.raises(LeaseLost):
         queue.heartbeat(held)
     with database.transaction() as session:
+        assert queue.cancel_all(session, ids, "Again.") == []
         queue.retry(session, held.id)
     assert queue.claim(["cpu"], "other").id == held.id
     with pytest.raises(LeaseLost):

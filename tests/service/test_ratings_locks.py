@@ -37,11 +37,11 @@ def ready(settings: Settings, tmp_path: Path) -> Iterator[Services]:
 
 
 def downwards(services: Services, team: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two submissions, the later one with the smaller id; the later one's job and row come later, too."""
-    for made in ("b" * 12, "a" * 12):
+    """Two submissions, the later one with the smaller id; its job and its system come later, by id and by name."""
+    for system, made in (("first", "b" * 12), ("second", "a" * 12)):
         with monkeypatch.context() as patch:
             patch.setattr(intake, "secrets", SimpleNamespace(token_hex=lambda _, made=made: made))
-            assert submit(services, team, system=made).id == made
+            assert submit(services, team, system=system).id == made
 
 
 def wait_until_one_waits(database: Database, seconds: float = 10) -> None:
