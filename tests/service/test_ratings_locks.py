@@ -44,16 +44,16 @@ def downwards(services: Services, team: int, monkeypatch: pytest.MonkeyPatch) ->
             assert submit(services, team, system=system).id == made
 
 
-def wait_until_one_waits(database: Database, seconds: float = 10) -> None:
-    """Return once somebody waits in the database for what another holds."""
+def wait_until_some_wait(database: Database, some: int = 1, seconds: float = 10) -> None:
+    """Return once so many wait in the database for what another holds."""
     waiting = "datname = current_database() AND wait_event_type = 'Lock'"
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with database.engine.connect() as connection:
-            if connection.scalar(text(f"SELECT count(*) FROM pg_stat_activity WHERE {waiting}")):
+            if connection.scalar(text(f"SELECT count(*) FROM pg_stat_activity WHERE {waiting}")) == some:
                 return
         time.sleep(0.02)
-    raise AssertionError("nobody waited")
+    raise AssertionError(f"there were no {some} that waited")
 
 
 def after_first(database: Database, locks: Callable[[str], bool], then: Callable[[], None]) -> None:
@@ -77,15 +77,24 @@ def of_submissions(statement: str) -> bool:
     return held or statement.startswith("UPDATE submission")
 
 
+@pytest.fixture
+def two(postgres_url: str, tmp_path: Path) -> Iterator[tuple[Services, Services]]:
+    """Two processes at one PostgreSQL: one takes in ratings, the other deletes."""
+    settings = Settings(judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=postgres_url)
+    both = build(settings), build(settings)
+    add_benchmark(both[0], tmp_path / "files")
+    yield both
+    for each in both:
+        each.database.engine.dispose()
+
+
 @pytest.mark.service
 @pytest.mark.parametrize(("locks", "scored"), [(of_jobs, False), (of_submissions, True)])
 def test_a_team_is_deleted_while_ratings_move_its_entries(
-    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locks: Callable[[str], bool], scored: bool
+    two: tuple[Services, Services], monkeypatch: pytest.MonkeyPatch, locks: Callable[[str], bool], scored: bool
 ) -> None:
     """The deletion comes after the first lock; with two orders of locking, one of the two would be broken off."""
-    settings = Settings(judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=postgres_url)
-    rating, deleting = build(settings), build(settings)
-    add_benchmark(rating, tmp_path / "files")
+    rating, deleting = two
     team = add_team(rating)
     downwards(rating, team, monkeypatch)
     if scored:
@@ -95,7 +104,7 @@ def test_a_team_is_deleted_while_ratings_move_its_entries(
 
         def delete() -> None:
             gone.append(other.submit(delete_team, deleting, team))
-            wait_until_one_waits(rating.database)
+            wait_until_some_wait(rating.database)
 
         after_first(rating.database, locks, delete)
         apply(rating, ratings_csv({"roma": "YYY"}))
@@ -104,8 +113,24 @@ def test_a_team_is_deleted_while_ratings_move_its_entries(
     with rating.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Submission)) == 0
         assert set(session.scalars(select(Job.state))) <= {"done", "cancelled"}
-    for each in (rating, deleting):
-        each.database.engine.dispose()
+
+
+@pytest.mark.service
+def test_a_deletion_takes_entries_in_order_too(two: tuple[Services, Services], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both wait for the same entry, the first in order; who comes second must not hold another by then."""
+    rating, deleting = two
+    team = add_team(rating)
+    downwards(rating, team, monkeypatch)
+    Worker(rating).run_until_idle()
+    with ThreadPoolExecutor(2) as others:
+        with rating.database.transaction() as session:
+            session.get_one(Submission, "a" * 12, with_for_update=True)
+            moving = others.submit(apply, rating, ratings_csv({"roma": "YYY"}))
+            wait_until_some_wait(rating.database, 1)
+            gone = others.submit(delete_team, deleting, team)
+            wait_until_some_wait(rating.database, 2)
+        moving.result(30)
+        assert gone.result(30).submissions == 2
 
 
 def test_many_submissions_take_no_more_queries_than_one(ready: Services) -> None:
