@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from core.errors import InvalidInput
 from core.tables import AuditEvent, Repo, RepoCommit, RunRow, Submission, System, Team, Token, Webhook
 from server.auth import Identity
+from server.lists import MOST
 
-MOST = 1_000
 ACTIONS = (
     "benchmark.added", "hub-account.added", "hub-account.removed", "job.cancelled", "job.retried", "queue.paused",
     "queue.resumed", "rater.left-out", "rater.taken-back", "ratings.applied", "ratings.opened", "ratings.revoked",

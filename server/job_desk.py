@@ -18,8 +18,7 @@ from core.tables.base import utc_now
 from server.bootstrap import Services
 from server.job_subjects import TITLES, About, about
 from server.jobs import AGAIN, FAILED, TOGETHER
-
-MOST = 1_000
+from server.lists import MOST
 
 
 @dataclass(frozen=True, slots=True)

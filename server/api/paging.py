@@ -5,7 +5,7 @@ from __future__ import annotations
 from apiflask import Schema, fields
 from apiflask.validators import Length, OneOf, Range
 
-MOST = 1_000
+from server.lists import MOST
 
 
 class PageQuery(Schema):

@@ -166,9 +166,9 @@ def _show_plan(found: Any) -> None:
 
 
 def _list(wired: Services, benchmark: str, as_json: bool) -> None:
-    from server.api.paging import MOST
     from server.api.rescore_schemas import RescoresOut
     from server.cli.console import print_json, stdout, table
+    from server.lists import MOST
     from server.rescore_reading import documents, listed
 
     with wired.database.reading() as session:
