@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from core.editing import LARGEST_REPORT, LONGEST_TEXT, MOST_SENTENCES, Revision, sentence_ends
 from core.records import Question, Report
-from submissions.editing.report_cells import NESTED, NUMBERED, Reports
+from submissions.editing.report_cells import NUMBERED, Reports
 from submissions.formats import Findings, Limits, QuestionIndex, Table, TableRow, excerpt, read_table
 from submissions.formats.columns import listed
 from submissions.formats.join import Words, check_match, find_swallowed_rows, join_rows
@@ -35,7 +35,8 @@ COUNTS = (
     "overlong_field",
     "too_many_sentences",
 )
-_EVIDENCE = re.compile(r"evidence_(\d+)")
+_EVIDENCE = re.compile(r"evidence_([1-9][0-9]?)")
+_LIKE_EVIDENCE = re.compile(r"evidence[_ -]?\d+")
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def read_revisions(stream: BinaryIO, name: str, passages: Sequence[Question], li
 
     `name` serves messages only.
     """
-    table = read_table(stream, name, limits, COLUMNS, NESTED)
+    table = read_table(stream, name, limits, COLUMNS, nested=("report",))
     findings, refused = begin(table, COUNTS)
     if refused:
         return AcceptedRevisions([], refused, "", 0.0)
@@ -119,6 +120,9 @@ def _check_header(table: Table, findings: Findings) -> None:
             f"Columns are missing: {listed(lacking)}. Needed are “id” (or “text”, the passage itself), “revised” and "
             f"“report” (or “evidence_1” and so on); found: {listed(table.header)}."
         )
+        findings.problem("wrong_header", message)
+    for name in sorted(name for name in names if _LIKE_EVIDENCE.fullmatch(name) and not _EVIDENCE.fullmatch(name)):
+        message = f"Column “{excerpt(name)}” would not be read: they are named evidence_1 to evidence_{LARGEST_REPORT}."
         findings.problem("wrong_header", message)
     if numbered and numbered[-1] > LARGEST_REPORT:
         message = f"There is a column “evidence_{numbered[-1]}”; a report holds at most {LARGEST_REPORT} snippets."

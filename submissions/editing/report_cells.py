@@ -14,8 +14,6 @@ from submissions.formats.json_decoder import Decoder, explain
 
 NUMBERED = tuple(f"{part}_{at}" for at in range(1, LARGEST_REPORT + 1) for part in ("evidence", "source", "query"))
 _SOURCES = ("source", "url", "id")
-NESTED = {"report": ("text", *_SOURCES, "query")}
-"""The column that may hold lists where a kind of file has them, and what is read of the snippets in it."""
 _MEND = 'Write a list of at most 5 snippets: [{"text": "…", "source": "…", "query": "…"}].'
 
 
@@ -78,7 +76,7 @@ class Reports:
             self._bad(row, f"Snippet {number} of the report has no “text”. {_MEND}", start)
             return None
         texts: dict[str, str] = {}
-        for name in NESTED["report"]:
+        for name in ("text", *_SOURCES, "query"):
             content = value.get(name)
             if isinstance(content, dict | list):
                 self._bad(row, f"“{name}” of snippet {number} is {_kind(content)} where a text is needed.", start)

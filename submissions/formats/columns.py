@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from submissions.formats.findings import Findings, excerpt
 
@@ -13,14 +13,13 @@ _SHOWN = 20
 class Columns:
     """Maps names as found to names as wanted; blanks around a name and its case do not matter.
 
-    With `wanted` None every column is kept under its own name. In JSON and Parquet the columns `nested` may hold lists
-    and objects, which become JSON text, as other kinds of file hold it; each goes with the keys that are read of the
-    objects in its list.
+    With `wanted` None every column is kept under its own name. In JSON the columns `nested` may hold lists and
+    objects, which become JSON text, as other kinds of file hold it.
     """
 
-    def __init__(self, wanted: Sequence[str] | None, nested: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(self, wanted: Sequence[str] | None, nested: Sequence[str] = ()) -> None:
         self._wanted = wanted
-        self.nested = nested or {}
+        self.nested = frozenset(nested)
         self.kept: dict[str, str | None] = {}
         """Name as found, in the file's order → name as wanted, or None for a column that is not kept."""
 

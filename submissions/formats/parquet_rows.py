@@ -1,16 +1,15 @@
-"""Parquet: texts as they are, whole numbers as digits, lists as JSON where they may stand; other types are refused."""
+"""Parquet: columns of text as they are, whole numbers as their digits, all other types refused by name."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from submissions.formats.cells import check_cell
 from submissions.formats.columns import Columns
 from submissions.formats.findings import BadFile, Findings, excerpt
 from submissions.formats.limits import Limits, readable_size
-from submissions.formats.parquet_values import check_type, check_values, is_nested, nested_texts, texts
 from submissions.formats.rows import TableRow
 
 
@@ -25,8 +24,7 @@ def read_parquet(data: bytes, columns: Columns, limits: Limits, findings: Findin
         names = _check_schema(source, columns, limits, findings)
         if findings.refused:
             return []
-        paths = [path for name in names for path in _paths(source, name, limits)]
-        source = pq.ParquetFile(pa.BufferReader(data), read_dictionary=paths, page_checksum_verification=True)
+        source = pq.ParquetFile(pa.BufferReader(data), read_dictionary=names, page_checksum_verification=True)
         return _rows(source, names, columns, limits, findings)
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError, NotImplementedError) as error:
         reason = excerpt(str(error).splitlines()[0] if str(error) else type(error).__name__)
@@ -50,46 +48,73 @@ def _check_schema(source: Any, columns: Columns, limits: Limits, findings: Findi
     for name in schema.names:
         target = columns.add(name)
         if target is not None:
-            check_type(name, schema.field(name).type, columns.nested.get(target), findings)
+            _check_type(name, schema.field(name).type, target in columns.nested, findings)
     return [name for name in schema.names if columns.kept[name] is not None]
 
 
-def _paths(source: Any, name: str, limits: Limits) -> list[str]:
-    """Where the values of a column are stored. Raises `BadFile` for a column of too many values."""
-    kind = source.schema_arrow.field(name).type
-    return check_values(source, name, limits.rows) if is_nested(kind) else [name]
+def _check_type(name: str, kind: Any, nested: bool, findings: Findings) -> None:
+    from pyarrow import types
+
+    value = kind.value_type if types.is_dictionary(kind) else kind
+    if types.is_integer(value):
+        findings.note(f"Column “{excerpt(name)}” holds whole numbers; their digits were taken as text.")
+    elif not (_is_text(value) or types.is_null(value)):
+        # Lists are not read: a few bytes of a file can stand for a list of millions, which is told only by reading it.
+        why = "which is not read" if nested else "so what was typed is not known any more"
+        how = "as JSON text: df[column].map(json.dumps)" if nested else "as text (string)"
+        findings.problem(
+            "column_type", f"Column “{excerpt(name)}” has the type {excerpt(str(kind))}, {why}. Store it {how}."
+        )
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    checks = (types.is_string, types.is_large_string, types.is_string_view)
+    binary = (types.is_binary, types.is_large_binary, types.is_binary_view)
+    return any(check(kind) for check in checks + binary)
 
 
 def _rows(source: Any, names: list[str], columns: Columns, limits: Limits, findings: Findings) -> list[TableRow]:
     rows: list[TableRow] = []
     size = 0
-    for row, cells in enumerate(_records(source, names, columns, limits), 1):
-        size += sum(len(text) for text in cells if text is not None)
+    for row, texts in enumerate(_records(source, names), 1):
+        size += sum(len(text) for text in texts if text is not None)
         if size > limits.unpacked_bytes:
             largest = readable_size(limits.unpacked_bytes)
             raise BadFile("too_large", f"The values of the file unpack to more than the {largest} allowed.")
-        start = next((text for text in cells if text), "")
+        start = next((text for text in texts if text), "")
         sound = [
             text is None or check_cell(row, name, text, start, limits, findings)
-            for name, text in zip(names, cells, strict=True)
+            for name, text in zip(names, texts, strict=True)
         ]
         if all(sound):
-            kept = zip(names, cells, strict=True)
+            kept = zip(names, texts, strict=True)
             rows.append(TableRow(row, {columns.kept[name] or name: text for name, text in kept}))
     return rows
 
 
-def _records(source: Any, names: list[str], columns: Columns, limits: Limits) -> Iterator[tuple[str | None, ...]]:
+def _records(source: Any, names: list[str]) -> Iterator[tuple[str | None, ...]]:
     if not names:
         yield from ((),) * source.metadata.num_rows
         return
     for group in range(source.metadata.num_row_groups):
         for batch in source.read_row_group(group, columns=names, use_threads=False).to_batches():
             batch.validate(full=True)  # a damaged file may hold indices beyond its dictionary
-            yield from zip(*(_column(batch.column(name), name, columns, limits) for name in names), strict=True)
+            yield from zip(*(_texts(batch.column(name), name) for name in names), strict=True)
 
 
-def _column(array: Any, name: str, columns: Columns, limits: Limits) -> Iterable[str | None]:
-    if not is_nested(array.type):
-        return texts(array, name)
-    return nested_texts(array, name, columns.nested[columns.kept[name] or name], limits.field_bytes)
+def _texts(array: Any, name: str) -> list[str | None]:
+    """A column's values as text; raises `BadFile` for bytes that are not UTF-8."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        values = _texts(array.dictionary, name)
+        return [None if index is None else values[index] for index in array.indices.to_pylist()]
+    try:
+        if pa.types.is_integer(array.type):
+            return [None if value is None else str(value) for value in array.to_pylist()]
+        return [value.decode("utf-8") if isinstance(value, bytes) else value for value in array.to_pylist()]
+    except UnicodeDecodeError:
+        message = f"Column “{excerpt(name)}” holds bytes that are not UTF-8. Store it as text (string)."
+        raise BadFile("wrong_encoding", message) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -32,17 +32,13 @@ class Table:
 
 
 def read_table(
-    stream: BinaryIO,
-    name: str,
-    limits: Limits,
-    columns: Sequence[str] | None = None,
-    nested: Mapping[str, Sequence[str]] | None = None,
+    stream: BinaryIO, name: str, limits: Limits, columns: Sequence[str] | None = None, nested: Sequence[str] = ()
 ) -> Table:
     """Read CSV, TSV, JSON Lines, a JSON array or Parquet, gzipped or not; never raises for a bad file.
 
     `columns` names those to keep (blanks around a name and its case do not matter); None keeps all. Values come out
     as typed: nothing is taken for a number, a date or a missing value. Columns in `nested` may hold lists and objects
-    in JSON and Parquet, the objects in a list with those keys; they come out as JSON text. `name` serves messages only.
+    in JSON; they come out as JSON text. `name` serves messages only.
     """
     findings = Findings()
     found = Columns(columns, nested)

@@ -14,7 +14,7 @@ from core.sentences import split, splitter
 from core.text import canonical_question
 from submissions.editing.entries import PASSAGE
 from submissions.editing.labels import INTENT, key_of
-from submissions.editing.report_cells import NESTED, Reports
+from submissions.editing.report_cells import Reports
 from submissions.formats import Findings, Limits, QuestionIndex, RawRow, TableRow, excerpt, read_table
 from submissions.formats.table import begin
 from submissions.ratings.editing_columns import COLUMNS, SPLITTER, check_header, filled_in, word_of
@@ -91,7 +91,7 @@ def read_edit_ratings(data: bytes, name: str, ground: EditGround) -> EditRatingF
     A row names its passage by `id` and its revision by `key`, or by `revised` and `report`. Rows that no rater filled
     in are left out and counted; unknown passages and revisions refuse the file, or with `skip_unknown` are left out.
     """
-    table = read_table(io.BytesIO(data), name, ground.limits, COLUMNS, NESTED)
+    table = read_table(io.BytesIO(data), name, ground.limits, COLUMNS, nested=("report",))
     digest = hashlib.sha256(data).hexdigest()
     findings, refused = begin(table, COUNTS)
     if refused:

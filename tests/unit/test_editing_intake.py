@@ -182,6 +182,11 @@ def test_every_kind_of_file_means_the_same(editing: Services) -> None:
         ({"id": "p0"}, "duplicate_passage"),
         ({"evidence_6": "e"}, "too_many_snippets"),
         ({"evidence_1": "e"}, "wrong_header"),
+        ({"evidence_01": "e"}, "wrong_header"),
+        ({"evidence_0": "e"}, "wrong_header"),
+        ({"evidence_١": "e"}, "wrong_header"),
+        ({"evidence1": "e"}, "wrong_header"),
+        ({f"evidence_{'9' * 5_000}": "e"}, "wrong_header"),
     ],
 )
 def test_what_is_refused_whole(editing: Services, row: dict[str, Any], kind: str) -> None:
@@ -201,6 +206,15 @@ def test_a_row_without_a_field_is_refused(editing: Services, lacking: str) -> No
     assert found.report.counts["missing_field"] == 1
     only = read(editing, jsonl([{key: value for key, value in whole.items() if key != lacking}]))
     assert only.report.counts["wrong_header"] == 1
+
+
+def test_parquets_own_lists_are_refused_unread(editing: Services) -> None:
+    sink = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(GOOD), sink)
+    found = read(editing, sink.getvalue(), "e.parquet")
+    assert not found.report.accepted
+    [message] = [place.message for place in found.report.places if place.kind == "column_type"]
+    assert "json.dumps" in message
 
 
 def test_what_is_warned_of(editing: Services) -> None:
