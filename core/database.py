@@ -14,7 +14,8 @@ from sqlalchemy.exc import TimeoutError as NoneFree
 from sqlalchemy.orm import Session
 
 from core.audit import AuditedSession
-from core.errors import InvalidInput, NeedsUpgrade, Unavailable
+from core.errors import InvalidInput, NeedsUpgrade, NotInstalled, Unavailable
+from core.extras import how_to_install
 from core.settings import Settings
 
 _IMMEDIATE = {"sqlite_begin": "BEGIN IMMEDIATE"}
@@ -149,8 +150,8 @@ def _server_engine(url: URL, pool: Pool) -> Engine:
     try:
         return create_engine(url, pool_pre_ping=True, **pool.arguments())
     except (NoSuchModuleError, ModuleNotFoundError) as error:
-        raise Unavailable(
-            f"The driver of {url.drivername!r} is not installed.", "Install it with: pip install '.[postgres]'"
+        raise NotInstalled(
+            f"The driver of {url.drivername!r} is not installed.", f"Install it with: {how_to_install('postgres')}"
         ) from error
 
 

@@ -93,6 +93,10 @@ class Unavailable(AqaError):
     status = 503
 
 
+class NotInstalled(Unavailable):
+    """A package is missing where this runs; trying again mends nothing."""
+
+
 class NeedsUpgrade(Unavailable):
     """The database's tables are not those of this version."""
 

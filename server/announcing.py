@@ -6,7 +6,8 @@ import logging
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from core.errors import Unavailable
+from core.errors import NotInstalled
+from core.extras import how_to_install
 from core.queue import Announcement
 
 if TYPE_CHECKING:
@@ -45,13 +46,13 @@ def transport_queue(queue: str) -> str:
 def celery_app(url: str) -> Celery:
     """A Celery application with the settings under which no message was lost to `kill -9`.
 
-    Raises `Unavailable` where Celery is not installed.
+    Raises `NotInstalled` where Celery is not installed.
     """
     try:
         from celery import Celery
     except ModuleNotFoundError as error:
-        raise Unavailable(
-            "AQA_BROKER_URL needs Celery, which is not installed.", "Install it with: pip install '.[scaled]'"
+        raise NotInstalled(
+            "AQA_BROKER_URL needs Celery, which is not installed.", f"Install it with: {how_to_install('scaled')}"
         ) from error
     app = Celery("aqa", broker=url, set_as_current=False)
     app.conf.update(

@@ -11,7 +11,8 @@ from apiflask import APIBlueprint, APIFlask
 from flask import Response, current_app, g, request
 from sqlalchemy import select
 
-from core.errors import NotFound, NotSignedIn, Unavailable
+from core.errors import NotFound, NotInstalled, NotSignedIn
+from core.extras import how_to_install
 from core.queue_care import overview
 from core.tables import Tally
 from scorer.judgments import HITS, JUDGED, SECONDS
@@ -46,15 +47,15 @@ def metrics() -> Response:
 
 
 def register(app: APIFlask, wired: Services) -> None:
-    """Measure requests and collect the rest when asked. Raises `Unavailable` where the client is not installed."""
+    """Measure requests and collect the rest when asked. Raises `NotInstalled` where the client is not installed."""
     app.register_blueprint(bp)
     if not wired.settings.metrics_token:
         return
     try:
         from prometheus_client import CollectorRegistry, Histogram
     except ModuleNotFoundError as error:
-        hint = "Install it with: pip install '.[scaled]'"
-        raise Unavailable("AQA_METRICS_TOKEN needs prometheus_client, which is not installed.", hint) from error
+        hint = f"Install it with: {how_to_install('scaled')}"
+        raise NotInstalled("AQA_METRICS_TOKEN needs prometheus_client, which is not installed.", hint) from error
     registry = CollectorRegistry()
     registry.register(_FromDatabase(wired))
     latency = Histogram("aqa_request_seconds", "Time to answer.", ["method", "route", "status"], registry=registry)

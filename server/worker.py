@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from core.audit import SERVICE, acting
-from core.errors import AqaError, LeaseLost, Unavailable
+from core.errors import AqaError, LeaseLost, NotInstalled, Unavailable
 from core.hub_access import HubAccess, reaching_hub
 from core.log_context import about
 from core.queue import Claim
@@ -100,8 +100,8 @@ class Worker:
             log.warning("job %s failed in attempt %s: %s", claim.id, claim.attempt, error.message, extra=self._doing)
         else:
             log.exception("job %s failed in attempt %s", claim.id, claim.attempt, extra=self._doing)
-        # Only what another attempt could mend is tried again.
-        final = isinstance(error, AqaError) and not isinstance(error, Unavailable)
+        # Only what another attempt could mend is tried again, and none brings a package that is missing here.
+        final = isinstance(error, NotInstalled) or (isinstance(error, AqaError) and not isinstance(error, Unavailable))
         reason = f"{error.message} {error.hint}".strip() if isinstance(error, AqaError) else _unexpected(error)
         try:
             with self._services.database.transaction() as session:

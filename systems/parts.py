@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.corpus import Corpus
-from core.errors import InvalidInput, Unavailable
+from core.errors import InvalidInput, NotInstalled
+from core.extras import how_to_install
 from core.ports import Judge
 from core.tracks import QA
 from systems.config import SystemConfig
@@ -189,7 +190,7 @@ def _extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise Unavailable(
+        raise NotInstalled(
             f"This needs the Python package {error.name!r}, which is not installed.",
-            f"Install it with: pip install '.[{name}]'",
+            f"Install it with: {how_to_install(name)}",
         ) from error

@@ -9,7 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from urllib.parse import urlencode
 
-from core.errors import InvalidInput, Unavailable
+from core.errors import InvalidInput, NotInstalled
+from core.extras import how_to_install
 from core.ports import Judge
 from scorer.judges.options import Options, parse
 
@@ -47,7 +48,7 @@ def check(spec: str) -> None:
 def load(spec: str, options: Options | None = None) -> Judge:
     """The judge that a spec names, e.g. `small`, `t5:ID@REVISION`, `nli:/folder`, `true-t5-xxl?dtype=fp32`.
 
-    Raises `InvalidInput` for an unknown key or option and `Unavailable` where an extra is not installed.
+    Raises `InvalidInput` for an unknown key or option and `NotInstalled` where an extra is missing.
     """
     check(spec)
     name, _, query = spec.partition("?")
@@ -59,9 +60,9 @@ def load(spec: str, options: Options | None = None) -> Judge:
     except ModuleNotFoundError as error:
         if key not in EXTRAS or (error.name or "").startswith("scorer"):
             raise
-        raise Unavailable(
+        raise NotInstalled(
             f"the judge {key!r} needs the Python package {error.name!r}, which is not installed",
-            f"Install it with: pip install '.[{EXTRAS[key]}]'",
+            f"Install it with: {how_to_install(EXTRAS[key])}",
         ) from error
     return judge
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import onnxruntime
 from tokenizers import Tokenizer
 
-from core.errors import Unavailable
+from core.errors import NotInstalled, Unavailable
 from core.hub_access import hub_access
 
 WIDTH = 384
@@ -155,7 +155,7 @@ def _locate(name: str, source: str) -> Path:
             continue
         if path.is_file():
             return path
-    raise Unavailable(f"the small judge needs {name} of all-MiniLM-L6-v2, which is not installed", INSTALL)
+    raise NotInstalled(f"the small judge needs {name} of all-MiniLM-L6-v2, which is not installed", INSTALL)
 
 
 def _from_hub(source: str) -> Path:

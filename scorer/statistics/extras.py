@@ -6,11 +6,12 @@ import importlib
 import warnings
 from types import ModuleType
 
-from core.errors import Unavailable
+from core.errors import NotInstalled
+from core.extras import how_to_install
 
 
 def require(module: str) -> ModuleType:
-    """The module, or `Unavailable` with the command that installs it.
+    """The module, or `NotInstalled` with the command that installs it.
 
     Filters for warnings that the module sets for the whole process are undone (`ppi_py` silences all).
     """
@@ -18,7 +19,7 @@ def require(module: str) -> ModuleType:
         with warnings.catch_warnings():
             return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise Unavailable(
+        raise NotInstalled(
             f"this statistic needs the Python package {error.name!r}, which is not installed",
-            "Install it with: pip install '.[statistics]'",
+            f"Install it with: {how_to_install('statistics')}",
         ) from error

