@@ -50,6 +50,11 @@ class JobView:
     can_retry: bool
     can_cancel: bool
 
+    @property
+    def time(self) -> str:
+        """Its age, or how long one that has ended took from when it was queued."""
+        return f"took {lasting(self.age)}" if self.state not in OPEN and self.finished_at else lasting(self.age)
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

@@ -6,9 +6,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
+from sqlalchemy import String, cast, select
 
 from core.architectures import ARCHITECTURES
 from core.database import Database
+from core.tables import System
+from core.tracks import WORDS
 from leaderboard.cache import Boards
 from leaderboard.citation import system_bibtex
 from leaderboard.pages.frame import QUIET, SAVE, benchmark_choices, plot, query_of, view_of
@@ -60,12 +63,18 @@ class SystemPage:
         board = self._boards.get(benchmark)
         row = next((row for row in board.rows if str(row.entry.system_id) == str(system)), None)
         if row is None:
-            text = "This system has no published version on this benchmark." if system else (
-                "No system is published on this benchmark yet.")  # fmt: skip
-            return [render("empty.html", text=text), plot(None), ""]
+            return [render("empty.html", text=self._nothing(system)), plot(None), ""]
         with self._database.reading() as session:
             found = system_view(session, board, row, self._store)
         return self._rendered(board, row, found)
+
+    def _nothing(self, system: str) -> str:
+        """What is said where no row of the board has the id."""
+        if not system:
+            return "No system is published on this benchmark yet."
+        with self._database.reading() as session:
+            there = session.scalar(select(System.id).where(cast(System.id, String) == str(system)))
+        return "No system has this id." if there is None else "This system has no published version on this benchmark."
 
     def _chosen(self, benchmark: str, asked: str) -> list[Any]:
         board = self._boards.get(benchmark)
@@ -83,7 +92,7 @@ class SystemPage:
         judge = column.title if column else "AutoAIS"
         about = render(
             "system.html", board=board, row=row, found=found, query=query, titles=ARCHITECTURES, judge=judge,
-            names={each.metric: each.title for each in reversed(board.columns)},
+            words=WORDS[board.track], names={each.metric: each.title for each in reversed(board.columns)},
         )  # fmt: skip
         figure = calibration(found.calibration, judge, board.synthetic) if found.calibration.bins else None
         below = render(

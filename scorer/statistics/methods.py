@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to an interval: its usual name and one sentence."""
+    """A way to an interval: its usual name and one sentence; `{items}` in it stands for what a benchmark is made of."""
 
     name: str
     help: str
@@ -16,15 +16,13 @@ class Method:
 METHODS: dict[str, Method] = {
     "bca": Method(
         "BCa",
-        "Bias-corrected and accelerated bootstrap: questions are drawn anew 9,999 times by default, and the ends are "
+        "Bias-corrected and accelerated bootstrap: {items} are drawn anew 9,999 times by default, and the ends are "
         "shifted for bias and skew (Efron 1987).",
     ),
     "percentile": Method(
         "percentile", "Percentile bootstrap: where BCa is undefined, the ends are plain percentiles of the resamples."
     ),
-    "wilson": Method(
-        "Wilson", "Wilson's score interval: where all or none of the questions count, no resample differs."
-    ),
+    "wilson": Method("Wilson", "Wilson's score interval: where all or none of the {items} count, no resample differs."),
     "none": Method("–", "No interval is defined."),
 }
 
@@ -34,6 +32,6 @@ def method_name(key: str) -> str:
     return METHODS[key].name if key in METHODS else key
 
 
-def method_help(key: str) -> str:
-    """One sentence on a method; empty for one that is not listed."""
-    return METHODS[key].help if key in METHODS else ""
+def method_help(key: str, items: str = "questions") -> str:
+    """One sentence on a method, of a benchmark's `items`; empty for a method that is not listed."""
+    return METHODS[key].help.format(items=items) if key in METHODS else ""

@@ -132,13 +132,12 @@ def _told(view: JobView, what: str) -> None:
 
 
 def _show(found: list[JobView]) -> None:
-    from server import job_desk
     from server.cli.console import stdout, table
 
-    numbers = ("Job", "Tried", "Age")
-    shown = table("Jobs", "Job", "What", "Queue", "State", "Tried", "Age", "Worker or reason", right=numbers)
+    numbers = ("Job", "Tried", "Time")
+    shown = table("Jobs", "Job", "What", "Queue", "State", "Tried", "Time", "Worker or reason", right=numbers)
     for view in found:
         last = view.reason or (view.worker if view.state == "running" else "") or ""
-        tried, age = f"{view.attempt} of {view.attempts}", job_desk.lasting(view.age)
-        shown.add_row(str(view.id), f"{view.title}: {view.about}", view.queue, view.state, tried, age, last)
+        tried = f"{view.attempt} of {view.attempts}"
+        shown.add_row(str(view.id), f"{view.title}: {view.about}", view.queue, view.state, tried, view.time, last)
     stdout().print(shown)

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from core.database import Database
 from core.errors import NotFound
-from core.tables import RunRow, Submission
+from core.tables import RunRow, Submission, System
 from core.tracks import EDITING
 from leaderboard.board import assemble, rows
 from leaderboard.cache import Boards
@@ -30,6 +30,7 @@ from leaderboard.pages.editing_compare_page import EditingComparePage
 from leaderboard.pages.editing_passages_page import EditingPassagesPage
 from leaderboard.pages.examples_page import ExamplesPage
 from leaderboard.pages.render import render
+from leaderboard.pages.system_page import SystemPage
 from leaderboard.ranking import read_many
 from leaderboard.records import Board, Row
 from leaderboard.view import View
@@ -66,7 +67,26 @@ def test_pages_of_the_demo(demo: tuple[Services, Board]) -> None:
     _comparison(services.database, board)
     _kinship(services.database, board)
     _passages(services, board)
+    _system(services.database, board)
     _address(services.database)
+
+
+def _system(database: Database, board: Board) -> None:
+    """Its page speaks of passages and revisions; an id that nobody has is not taken for a private system."""
+    page = SystemPage(database, Boards(database), STORE, "")
+    about = page.show(board.benchmark, str(board.rows[0].entry.system_id))[0]
+    assert "<dt>Revises</dt><dd>100.0 % of the passages</dd>" in about
+    assert "bootstrap: passages are drawn anew" in about
+    assert ", revises 100.0 %" in about
+    assert "question" not in about
+    with database.transaction() as session:
+        team = session.scalars(select(System.team_id)).first()
+        session.add(private := System(team_id=team, name="private", architecture="other"))
+        session.flush()
+        there = str(private.id)
+    assert "This system has no published version on this benchmark." in page.show(board.benchmark, there)[0]
+    for nobody in ("WRONG", "999999"):
+        assert "No system has this id." in page.show(board.benchmark, nobody)[0]
 
 
 def _address(database: Database) -> None:
@@ -161,6 +181,7 @@ def _passages(services: Services, board: Board) -> None:
     assert oracle.numbers.attr_auto == pytest.approx(values[nile.position])
     assert not edited["No-editing-BM25"].changed
     html = render("editing_passage.html", board=board, found=found, query="?passage=1")
+    assert f"Passage {nile.position + 1} ({benchmark.questions[nile.position].id})" in html
     assert "<del>" in html
     assert "[inserted: </span>Khartoum" in html  # not by colour alone
     with pytest.raises(NotFound):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,10 @@ def test_the_page_shows_filters_and_changes(services: Services, tmp_path: Path) 
     assert client.post(f"/jobs/{job.id}/cancel").status_code == 403, "without the form's token"
     answer = client.post(f"/jobs/{job.id}/cancel?state=queued&kind=evaluate", data={"csrf": field})
     assert (answer.status_code, answer.location) == (303, "/jobs?kind=evaluate&state=queued")
-    assert CANCELLED in client.get("/jobs/live?state=cancelled").text
+    ended = client.get("/jobs/live?state=cancelled").text
+    assert CANCELLED in ended
+    assert re.search(r">took \d+ s</td>", ended)
+    assert "took" not in page, "one that waits has an age"
     assert "No job is like that" in client.get("/jobs/live?state=running").text
     answer = client.post(f"/jobs/{job.id}/cancel", data={"csrf": field})
     assert answer.status_code == 409

@@ -42,6 +42,8 @@ def test_the_api_and_the_pages(services: Services) -> None:
     sign_in(client, token(services, "house", "maintainer"))
     page = client.get(f"/rescores/{made.id}").text
     assert "waits for a worker" in page
+    assert "Being scored beside the board" in page
+    assert 'href="/rescores"' in page.split('id="main"')[0], "in the menu of maintainers"
     field = csrf(page)
     assert client.post(f"/rescores/{made.id}/promote", data={"csrf": field}).status_code == 409
     work(services)
@@ -52,6 +54,7 @@ def test_the_api_and_the_pages(services: Services) -> None:
     assert client.get(f"{API}/rescores/{made.id}?rank_by=x", headers=house).status_code == 400
     assert client.get(f"{API}/rescores/99", headers=house).status_code == 404
     shown = re.sub(r"<[^>]+>|\s+", " ", client.get(f"/rescores/{made.id}/live").text)
+    assert "Scored beside the board; ready to be promoted" in shown
     assert re.search(r"40\.0 → +20\.0 +0\.0–80\.0 +-20\.0; 1 of 5 questions", shown)
     assert re.search(r"Nothing changes for any system in EM, F1", shown)
     assert client.post(f"/rescores/{made.id}/promote", data={"csrf": field}).status_code == 303
