@@ -9,8 +9,9 @@ import numpy as np
 from core import templates
 from core.benchmark import Benchmarks
 from core.database import Database
-from core.errors import NotFound
+from core.errors import InvalidInput, NotFound
 from core.ports import Judge
+from core.tracks import QA
 from scorer.judges.calibrated.crossfit import Labelled
 from scorer.judges.calibrated.judge import group_of, lengths_of
 from scorer.judges.calibrated.label_files import LabelledPairs
@@ -23,9 +24,14 @@ from submissions.labels import labels_of
 def of_benchmark(database: Database, benchmarks: Benchmarks, benchmark_id: str) -> LabelledPairs:
     """Every triple of a benchmark that has a label and a passage.
 
-    Raises `NotFound` where nothing was rated.
+    Raises `NotFound` where nothing was rated, `InvalidInput` for a benchmark of another track.
     """
     benchmark = benchmarks.get(benchmark_id)
+    if benchmark.track != QA:
+        raise InvalidInput(
+            f"Calibration learns from benchmarks of questions only; {benchmark_id!r} has passages to revise.",
+            "Name a benchmark of questions, or hand in labelled pairs with --in FILE.",
+        )
     with database.reading() as session:
         labels = sorted(labels_of(session, benchmark_id).values(), key=lambda each: (each.position, each.answer))
     passages = benchmarks.corpus(benchmark).passages(label.passage_id for label in labels)

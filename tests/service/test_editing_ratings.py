@@ -13,6 +13,7 @@ from sqlalchemy import select
 from core.errors import Conflict, InvalidInput, NotFound, Refused
 from core.tables import EditRatingRow, Submission
 from scorer.agreement_report import batch_agreement
+from scorer.calibrating import of_benchmark
 from server.bootstrap import Services
 from server.ratings import batch_documents, exported, revision_sheet
 from server.worker import Worker
@@ -240,3 +241,9 @@ def test_each_track_has_its_own_sheets(services: Services, sent: Submission, tmp
         services.sheets.make("edit", author="mo", method="all")
     with pytest.raises(InvalidInput, match="not of the editing track"):
         revision_sheet(services, "small", "csv", [], None, 0, False)
+
+
+def test_judges_are_calibrated_on_questions_only(services: Services, tmp_path: Path) -> None:
+    add_editing(services, tmp_path / "editing")
+    with pytest.raises(InvalidInput, match="learns from benchmarks of questions only"):
+        of_benchmark(services.database, services.benchmarks, "edit")
