@@ -10,6 +10,7 @@ from typing import TypeVar
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from core.errors import InvalidInput
 from core.queue import Claim
 from core.tables import Job, Repo, RunRow, Submission, System, Team, Webhook, WebhookDelivery
 from server import evaluations, rescoring, runs, snapshots, webhooks
@@ -51,6 +52,13 @@ class About:
     text: str
     submission: str | None = None
     team_id: int | None = None
+
+
+def checked_kind(kind: str) -> str:
+    """The kind itself. Raises `InvalidInput` for one that no job has."""
+    if kind not in TITLES:
+        raise InvalidInput(f"There is no kind {kind[:60]!r}.", f"Kinds: {', '.join(TITLES)}.")
+    return kind
 
 
 def submission_of(kind: str, subject: str) -> str | None:

@@ -7,12 +7,13 @@ from apiflask.validators import OneOf
 
 from core.queue import QUEUES, STATES
 from server.api.paging import PageQuery, chosen_filter, text_filter
+from server.job_subjects import TITLES
 
 
 class JobsQuery(PageQuery):
     """Which jobs; what is left out is not looked at."""
 
-    kind = text_filter(40)
+    kind = chosen_filter(*TITLES)
     state = chosen_filter(*STATES)
     queue = chosen_filter(*QUEUES)
     subject = text_filter(120, "What it is about; a submission's id finds its parts too.")

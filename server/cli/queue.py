@@ -75,10 +75,11 @@ def jobs(
     from server.api.job_schemas import JobsOut
     from server.cli.console import print_json, stdout
     from server.cli.wiring import services
+    from server.job_subjects import checked_kind
 
     if state and state not in STATES:
         raise InvalidInput(f"There is no state {state!r}.", f"States: {', '.join(STATES)}.")
-    chosen = job_desk.Chosen(kind, state, checked(queue) if queue else "", subject)
+    chosen = job_desk.Chosen(checked_kind(kind) if kind else "", state, checked(queue) if queue else "", subject)
     wired = services()
     with wired.database.reading() as session:
         found = job_desk.listed(wired, session, chosen, limit=limit)
@@ -102,9 +103,12 @@ def retry(
     from server import job_desk
     from server.cli.console import stdout
     from server.cli.wiring import services
+    from server.job_subjects import checked_kind
 
     if bool(job) == all_failed:
         raise InvalidInput("Which jobs?", "Name their numbers, or say --all-failed.")
+    if kind:
+        checked_kind(kind)
     wired = services()
     if all_failed:
         done = job_desk.retry_all(wired, job_desk.Chosen(kind))

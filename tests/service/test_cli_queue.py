@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from core.errors import InvalidInput
 from core.settings import Settings
 from server.bootstrap import Services
 from server.cli import app
@@ -36,3 +37,11 @@ def test_pause_list_resume(run, services: Services, tmp_path) -> None:
     run("resume", "cpu")
     assert services.queue.claim(["cpu"], "w") is not None
     assert "paused" not in run("list")
+
+
+def test_an_unknown_kind_is_refused_with_the_kinds_there_are(run, services: Services) -> None:
+    for command in (["jobs"], ["retry", "--all-failed"]):
+        with pytest.raises(InvalidInput, match="There is no kind 'nonsense'") as refused:
+            run(*command, "--kind", "nonsense")
+        assert "evaluate, evaluate-released" in refused.value.hint
+    assert "No job is like that" in run("jobs", "--kind", "evaluate")
