@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -81,7 +82,7 @@ class OpenAIModel:
         answer = self._answer(prompt, max_new_tokens, stop)
         text, stopped = cut(storable(answer.text), stop)
         cost = self._reckoned(answer) if answer.cost is None else answer.cost
-        finish = "stop" if stopped else answer.finish
+        finish = "stop" if stopped else storable(answer.finish)
         return Completion(text, answer.prompt_tokens, answer.new_tokens, finish, cost)
 
     def _answer(self, prompt: str, max_new_tokens: int, stop: tuple[str, ...]) -> Answer:
@@ -145,15 +146,20 @@ def load_text(where: str, *, seed: int = 0, **options: Any) -> OpenAIModel:
 def client_for(base_url: str | None, retries: int = RETRIES, timeout: float = TIMEOUT) -> OpenAI:
     """A client with the key that the `openai` package finds in the environment; local servers need none."""
     try:
-        from openai import OpenAI, OpenAIError
+        from openai import DefaultHttpxClient, OpenAI, OpenAIError, Timeout
     except ImportError:
         raise NotInstalled(
             "The package openai is not installed.", f"Install it with: {how_to_install('llm')}"
         ) from None
+    from systems.bounded_answers import bounds
+
+    own = sys.modules[Timeout.__init__.__module__.partition(".")[0]]  # httpx, under the name that it has there
+    http = DefaultHttpxClient(**bounds(own, seconds=timeout), timeout=timeout)
+    options: dict[str, Any] = {"base_url": base_url, "max_retries": retries, "timeout": timeout, "http_client": http}
     try:
-        return OpenAI(base_url=base_url, max_retries=retries, timeout=timeout)
+        return OpenAI(**options)
     except OpenAIError:
-        return OpenAI(base_url=base_url, max_retries=retries, timeout=timeout, api_key="none")
+        return OpenAI(**options, api_key="none")
 
 
 def _load(where: str, seed: int, chat: bool, options: dict[str, Any]) -> OpenAIModel:

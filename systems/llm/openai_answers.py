@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
 _SHOWN = 120
+_LARGEST = 2**53
 
 
 class NoAnswer(ValueError):
@@ -29,7 +29,7 @@ def read(data: bytes, *, chat: bool) -> Answer:
     """The first choice of an answer. Raises `NoAnswer` for whatever holds none."""
     try:
         told = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NoAnswer(f"not JSON: {_shown(data)}") from None
     error = told.get("error") if isinstance(told, dict) else None
     if error:
@@ -46,7 +46,7 @@ def read(data: bytes, *, chat: bool) -> Answer:
     finish, cost = choice.get("finish_reason"), _number(usage.get("cost"))
     return Answer(
         _text(message.get("content"), data),
-        finish if isinstance(finish, str) and finish else "stop",
+        finish[:_SHOWN] if isinstance(finish, str) and finish else "stop",
         int(_number(usage.get("prompt_tokens")) or 0),
         int(_number(usage.get("completion_tokens")) or 0),
         cost,
@@ -65,8 +65,8 @@ def _text(content: Any, data: bytes) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number that is not negative; None for all else, as NaN and texts."""
-    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+    """A number that is not negative and that anybody could mean; None for all else, as NaN and texts."""
+    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _LARGEST
     return float(value) if known else None
 
 

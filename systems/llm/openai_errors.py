@@ -31,7 +31,9 @@ def translated(error: OpenAIError, model: str, address: str) -> AqaError:
     if isinstance(error, openai.APITimeoutError):
         return Unavailable(f"{address} did not answer in time.", "Run again later; what is done is kept.")
     if isinstance(error, openai.APIConnectionError):
-        return Unavailable(f"{address} cannot be reached: {said}", "Check the address; what is done is kept.")
+        said = " ".join(str(error.__cause__ or error).split())[:_SHOWN]
+        how = "cannot be reached" if type(error.__cause__).__name__ == "ConnectError" else "gave no answer"
+        return Unavailable(f"{address} {how}: {said}", "Check the address; what is done is kept.")
     if isinstance(error, openai.APIStatusError) and error.status_code < 400:
         return InvalidInput(f"{address} leads elsewhere: {said}", "Name the address that it leads to.")
     if isinstance(error, openai.APIStatusError) and error.status_code < 500:

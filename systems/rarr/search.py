@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from systems.records import Retriever
 
 _TIMEOUT, _TRIES, _AT_ONCE = 30.0, 3, 4
-_LARGEST_ANSWER = 8 * 2**20
 
 
 class Search(Protocol):
@@ -74,7 +73,12 @@ class HttpSearch:
         """The first results of each query. Raises `Unavailable` where the service fails three times."""
         import httpx
 
-        with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client, ThreadPoolExecutor(_AT_ONCE) as pool:
+        from systems.bounded_answers import bounds
+
+        with (
+            httpx.Client(timeout=_TIMEOUT, **bounds(httpx, seconds=_TIMEOUT)) as client,
+            ThreadPoolExecutor(_AT_ONCE) as pool,
+        ):
             return list(pool.map(lambda query: self._one(client, query), queries))
 
     def _one(self, client: httpx.Client, query: str) -> list[Document]:
@@ -87,22 +91,15 @@ class HttpSearch:
             try:
                 answer = json.loads(self._read(client, query))
                 return [_document(each) for each in answer["results"][: self.k]]
-            except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
+            except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 problem = f"{type(error).__name__}: {error}"
         raise Unavailable(
             f"The search service gave no results: {problem}", 'It should answer {"results": [{"url", "content"}]}.'
         )
 
     def _read(self, client: httpx.Client, query: str) -> bytes:
-        """The answer's bytes. Raises `ValueError` for one of more than 8 MiB, before the rest is read."""
-        data = bytearray()
-        with client.stream("GET", self.address.replace("{query}", quote(query, safe="", errors="replace"))) as got:
-            got.raise_for_status()
-            for piece in got.iter_bytes():
-                data += piece
-                if len(data) > _LARGEST_ANSWER:
-                    raise ValueError(f"the answer is larger than {_LARGEST_ANSWER // 2**20} MiB")
-        return bytes(data)
+        got = client.get(self.address.replace("{query}", quote(query, safe="", errors="replace")))
+        return got.raise_for_status().content
 
 
 def open_http_search(address: str, k: int) -> HttpSearch:

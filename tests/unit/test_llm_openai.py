@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -15,6 +17,7 @@ pytest.importorskip("openai")
 
 from core.errors import InvalidInput, NotFound, Unavailable
 from systems import llm
+from systems.llm.openai import client_for
 
 
 class Endpoint:
@@ -27,6 +30,7 @@ class Endpoint:
         self.finish = "stop"
         self.say: Any = lambda prompt: f"echo {prompt}"
         self.slow: dict[str, float] = {}
+        self.drip = 0.0
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
 
@@ -64,7 +68,10 @@ def endpoint() -> Iterator[Endpoint]:
             }.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(sent)
+            with suppress(ConnectionError):  # who has read enough goes away
+                for piece in [sent] if not scripted.drip else [sent[at : at + 1] for at in range(len(sent))]:
+                    time.sleep(scripted.drip)
+                    self.wfile.write(piece)
 
         def log_message(self, *told: Any) -> None:
             pass
@@ -232,6 +239,47 @@ def test_an_address_that_leads_elsewhere(endpoint: Endpoint):
     endpoint.troubles = [(302, {}, {})]
     with pytest.raises(InvalidInput, match="leads elsewhere"):
         llm.load(f"openai:m@{endpoint.url}").generate(["x"], max_new_tokens=5)
+
+
+ODD = [
+    (b"[" * 200_000, "not JSON"),
+    (b'{"choices": [' + b"x" * (9 * 2**20), "larger than 8 MiB"),
+]
+
+
+@pytest.mark.parametrize(("body", "told"), ODD, ids=["deep", "endless"])
+def test_an_answer_that_would_take_all_memory_is_no_answer(endpoint: Endpoint, body: bytes, told: str):
+    endpoint.troubles = [(200, {}, body)] * 3
+    model = llm.load(f"openai:m@{endpoint.url}")
+    model.client = model.client.with_options(max_retries=0)
+    with pytest.raises(Unavailable, match=told):
+        model.generate(["x"], max_new_tokens=5)
+
+
+def test_a_packed_answer_is_not_unpacked(endpoint: Endpoint):
+    endpoint.troubles = [(200, {"Content-Encoding": "gzip"}, gzip.compress(b" " * 2**20))]
+    model = llm.load(f"openai:m@{endpoint.url}")
+    model.client = model.client.with_options(max_retries=0)
+    with pytest.raises(Unavailable, match="packed"):
+        model.generate(["x"], max_new_tokens=5)
+
+
+@pytest.mark.parametrize("tokens", [10**400, 10**20, 1e300, -1, True])
+def test_counts_that_nobody_can_mean_count_as_none(endpoint: Endpoint, tokens: float):
+    endpoint.usage = {"prompt_tokens": tokens, "completion_tokens": 3}
+    endpoint.finish = "st\ud800op" * 100
+    [found] = llm.load(f"openai:m@{endpoint.url}").generate(["x"], max_new_tokens=5)
+    assert (found.prompt_tokens, found.new_tokens) == (0, 3)
+    assert "\ud800" not in found.finish
+    assert len(found.finish) <= 120
+
+
+def test_an_answer_that_comes_by_drips_ends(endpoint: Endpoint):
+    endpoint.drip = 0.2
+    model = llm.load(f"openai:m@{endpoint.url}")
+    model.client = client_for(endpoint.url, retries=0, timeout=1.0)
+    with pytest.raises(Unavailable, match="in time"):
+        model.generate(["x"], max_new_tokens=5)
 
 
 def test_an_endpoint_that_does_not_answer_in_time(endpoint: Endpoint):

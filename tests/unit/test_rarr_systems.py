@@ -262,7 +262,11 @@ def test_a_search_service_is_asked_and_read() -> None:
     assert search.signature == f"search:{address}|k=2"
 
 
-@pytest.mark.parametrize(("answer", "status"), [(b"{}", 200), (b"<html>", 200), (b'{"results": [1]}', 200), (b"", 500)])
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [(b"{}", 200), (b"<html>", 200), (b"[" * 200_000, 200), (b'{"results": [1]}', 200), (b"", 500)],
+    ids=["empty", "page", "deep", "number", "error"],
+)
 def test_a_search_service_that_says_nothing_readable_is_unavailable(answer: bytes, status: int) -> None:
     pauses: list[float] = []
     with service(answer, status) as (address, seen), pytest.raises(Unavailable, match="no results"):
