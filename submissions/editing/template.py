@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from core.records import Question
 from submissions.formats.template import filled
@@ -12,4 +13,5 @@ COLUMNS = ("id", "text", "revised", "report")
 
 def template(passages: Sequence[Question], kind: str) -> bytes:
     """The template as a file of `kind`. Raises `InvalidInput` for a kind that is not written."""
-    return filled(COLUMNS, [(passage.id, passage.text, "", "[]") for passage in passages], kind)
+    report: list[Any] | str = [] if kind in ("json", "jsonl") else "[]"
+    return filled(COLUMNS, [(passage.id, passage.text, "", report) for passage in passages], kind)

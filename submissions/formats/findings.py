@@ -58,7 +58,9 @@ class Findings:
         """The report; problems come first where there are more places than fit."""
         fatal = tuple(self._sentence(kind, places[0]) for kind, places in self._problems.items())
         places = _share(list(self._problems.values()), MAX_PLACES)
-        places += _share(list(self._warnings.values()), MAX_PLACES - len(places))
+        warned = _share(list(self._warnings.values()), MAX_PLACES - len(places))
+        # What no row of the file stands for, such as a question that it leaves out, would bury the rows.
+        places += sorted(warned, key=lambda place: place.row is None)
         return Report(dict(self.counts), tuple(places), fatal, tuple(self.notes))
 
     def _add(self, places: dict[str, list[Place]], place: Place) -> None:

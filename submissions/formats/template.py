@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from core.errors import InvalidInput
 from core.records import Question
@@ -20,8 +21,8 @@ def template(questions: Sequence[Question], kind: str) -> bytes:
     return filled(COLUMNS, [(question.id, question.text, "", "") for question in questions], kind)
 
 
-def filled(columns: Sequence[str], values: Sequence[Sequence[str]], kind: str) -> bytes:
-    """Rows of text as a file of `kind`, one of `KINDS`. Raises `InvalidInput` for another kind."""
+def filled(columns: Sequence[str], values: Sequence[Sequence[Any]], kind: str) -> bytes:
+    """Rows of text, or other values in JSON, as a file of `kind`, one of `KINDS`; `InvalidInput` for another kind."""
     rows = [dict(zip(columns, row, strict=True)) for row in values]
     if kind in DELIMITERS:
         # CRLF, because the writer quotes only those line ends that it writes itself.
@@ -39,7 +40,7 @@ def filled(columns: Sequence[str], values: Sequence[Sequence[str]], kind: str) -
     raise InvalidInput(f"There is no template of kind {kind!r}.", f"Choose one of {', '.join(KINDS)}.")
 
 
-def _parquet(columns: Sequence[str], rows: list[dict[str, str]]) -> bytes:
+def _parquet(columns: Sequence[str], rows: list[dict[str, Any]]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -264,7 +264,10 @@ def test_the_template_is_an_entry(editing: Services, kind: str) -> None:
     from submissions import tracks
 
     benchmark = editing.benchmarks.get("edit")
-    found = read(editing, tracks.of(benchmark).template(benchmark.questions, kind), f"t.{kind}")
+    made = tracks.of(benchmark).template(benchmark.questions, kind)
+    if kind == "jsonl":
+        assert all(json.loads(line)["report"] == [] for line in made.decode().splitlines())
+    found = read(editing, made, f"t.{kind}")
     assert found.report.accepted
     assert found.report.counts["empty_revision"] == 4
     assert any("template" in note for note in found.report.notes)

@@ -44,7 +44,7 @@ def test_released_format() -> None:
         "missing_question": 1,
         "unknown_attribution": 1,
     }
-    assert places(accepted.report.places) == [("missing_question", None), ("unknown_attribution", 2)]
+    assert places(accepted.report.places) == [("unknown_attribution", 2), ("missing_question", None)]
 
 
 @pytest.mark.parametrize(

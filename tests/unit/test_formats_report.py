@@ -85,6 +85,16 @@ def test_problems_go_before_warnings_and_all_kinds_have_a_part() -> None:
     json.dumps(report_to_dict(report))
 
 
+def test_rows_of_the_file_go_before_what_it_leaves_out() -> None:
+    findings = Findings()
+    findings.warn("missing_question", "No row answers it.")
+    findings.warn("empty_answer", "The answer is empty.", 7)
+    findings.problem("quoting", "The file has no end.")
+    assert [(place.kind, place.row) for place in findings.report().places] == [
+        ("quoting", None), ("empty_answer", 7), ("missing_question", None),
+    ]  # fmt: skip
+
+
 def test_the_guide_names_every_kind_and_its_example_is_accepted() -> None:
     guide = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "submissions" / "formats").glob("*.py"))
