@@ -192,9 +192,13 @@ def found(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
     return row
 
 
-def entry_name(config: SystemConfig, changes: dict[str, str]) -> str:
-    """The name on the board: the catalog's only if nothing was changed, so that no stand-in goes by it."""
-    short = [
+def entry_name(config: SystemConfig, changes: dict[str, str], first: int | None = None) -> str:
+    """The name on the board: the catalog's only if nothing was changed, so that no stand-in goes by it.
+
+    A run on the `first` questions alone is a system of its own: it would else replace the run on all of them.
+    """
+    short = [f"first {first}"] if first else []
+    short += [
         _short(value).split("@")[0] if name == "model" else f"{name}={_short(value)}" for name, value in changes.items()
     ]
     return f"{config.name} ({', '.join(short)})"[:120] if short else config.name
@@ -216,7 +220,7 @@ def _enter(
     result: runner.Run,
     told: dict[str, Any],
 ) -> None:
-    card = _card(plan, config)
+    card = _card(plan, config, benchmark)
     reference = row.team_id == _reference_team(services)
     state = "done" if result.ended == runner.COMPLETE else "partial"
     reason = None if state == "done" else f"The run ended {result.ended}; what it had answered was entered."
@@ -247,10 +251,12 @@ def _enter(
             finish(session, None, f"{error.message} Nothing new was entered.")
 
 
-def _card(plan: RunPlan, config: SystemConfig) -> SystemCard:
+def _card(plan: RunPlan, config: SystemConfig, benchmark: Benchmark) -> SystemCard:
     if plan.entry is not None:
         return SystemCard(**plan.entry | {"links": tuple(plan.entry["links"])})
-    name, described = entry_name(config, plan.changes), f"{config.title}. {config.notes}".strip()
+    asked = _asked(plan, benchmark)
+    name = entry_name(config, plan.changes, asked if asked < len(benchmark.questions) else None)
+    described = f"{config.title}. {config.notes}".strip()
     return SystemCard(name, config.architecture, config.supervision, described, (), config.uses_autoais)
 
 

