@@ -16,6 +16,7 @@ from server import web
 from server.board_frame import BoardFrame
 from server.board_lane import BoardLane
 from server.board_limits import BoardLimits
+from server.board_paths import BoardPaths
 from server.bootstrap import Services
 from server.headers import BoardHeaders
 from server.lingering import Lingering
@@ -34,6 +35,7 @@ def create(services: Services) -> Starlette:
     pages = web.create(services)
     app.router.routes.append(Mount("/", Wsgi(pages)))
     app.add_middleware(BoardFrame, web=pages, path=BOARD)
+    app.add_middleware(BoardPaths, path=BOARD)
     app.add_middleware(BoardLimits, path=BOARD, settings=services.settings)
     app.add_middleware(BoardHeaders, path=BOARD)
     app.add_middleware(Lingering)
@@ -47,7 +49,7 @@ def _mount_board(app: Starlette, services: Services) -> None:
     import gradio  # isort: skip
 
     blocks = build(services.database, services.settings)
-    # The board takes no files, so gradio's own upload route gets next to no room.
+    # The board takes no files: what reaches gradio's own upload route all the same gets next to no room.
     with warnings.catch_warnings():
         # Gradio warns that an app of several pages is not rendered on the server; that is what MOUNT asks for.
         warnings.filterwarnings("ignore", message="SSR mode")

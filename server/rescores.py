@@ -125,6 +125,9 @@ def promote(services: Services, rescore_id: int, leave_out: Collection[str] = ()
             select(RescoreItem, Submission)
             .join(Submission, Submission.id == RescoreItem.submission_id)
             .where(RescoreItem.rescore_id == row.id)
+            # Locked in the order in which deletions and ratings lock submissions.
+            .order_by(Submission.id)
+            .with_for_update(of=Submission)
         )
         for item, submission in session.execute(pairs).all():
             item.left_out, item.before_id = item.submission_id in leave_out, submission.evaluation_id

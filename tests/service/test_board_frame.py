@@ -107,3 +107,22 @@ def test_an_unknown_address_below_the_board_is_told_by_the_site(client: httpx.Cl
     assert "<script>nothing" not in answer.text
     assert answer.headers["content-security-policy"] == client.get("/docs").headers["content-security-policy"]
     assert client.get("/leaderboard/nothing", headers={"Accept": "application/json"}).json() == {"detail": "Not Found"}
+
+
+def test_the_board_takes_no_files(client: httpx.Client) -> None:
+    for path in ("upload", "upload_progress", "upload/"):
+        answer = client.post(f"/leaderboard/gradio_api/{path}", files={"files": ("a.txt", b"x")})
+        assert (answer.status_code, answer.text) == (404, "The board takes no files.")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page])
+def test_a_page_has_one_address_and_answers_head(client: httpx.Client, page: str) -> None:
+    moved = client.get(f"/leaderboard/{page}/?benchmark=small&q=%2F")
+    assert (moved.status_code, moved.headers["location"]) == (308, f"/leaderboard/{page}?benchmark=small&q=%2F")
+    head = client.head(f"/leaderboard/{page}")
+    assert (head.status_code, head.content) == (200, b"")
+
+
+def test_a_slash_leads_nowhere_else(client: httpx.Client) -> None:
+    assert client.get("/leaderboard//evil.example/").headers["location"] == "/leaderboard//evil.example"
+    assert "\n" not in client.get("/leaderboard/a%0d%0aSet-Cookie:x/").headers["location"]
