@@ -41,11 +41,21 @@ def backup(services: Services, folder: Path, progress: Progress = lambda done, t
     """Write the service into a new or empty folder while it runs.
 
     The database comes first: whatever it names is among the blobs that are copied after it. Raises `Conflict` for a
-    folder in use, `Refused` for a blob that is not what its key says, `Unavailable` without `pg_dump`.
+    folder in use, `Refused` for a blob that is not what its key says, `Unavailable` without `pg_dump`. What it had
+    written by then is removed, so that the same folder can be taken again.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise Conflict(f"{folder} is not empty.", "Name a new folder.")
+    try:
+        return _write(services, folder, progress)
+    except BaseException:
+        for path in folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        raise
+
+
+def _write(services: Services, folder: Path, progress: Progress) -> Held:
     database = SQLITE if services.database.is_sqlite else DUMP
     _dump(services.database, folder / database)
     files = {database: _sha256(folder / database)}
