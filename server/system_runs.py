@@ -35,13 +35,16 @@ def described(config: SystemConfig) -> dict[str, Any]:
 
 
 def told(services: Services, benchmark: str = "") -> list[dict[str, Any]]:
-    """The catalog; with a benchmark, also whether each system has entered predictions there. Raises `NotFound`."""
+    """The catalog; with a benchmark, the systems that can run on it, and whether each has entered something there.
+
+    Raises `NotFound`.
+    """
     if not benchmark:
         return [described(config) for config in catalog.catalog().values()]
-    services.benchmarks.row(benchmark)
+    track = services.benchmarks.row(benchmark).track
     with services.database.reading() as session:
         there = entered(session, benchmark)
-    return [described(config) | {"entered": name in there} for name, config in catalog.catalog().items()]
+    return [described(config) | {"entered": config.name in there} for config in catalog.able_on(track)]
 
 
 def start(services: Services, system: str, benchmark: str, changes: Mapping[str, str], queue: str, **plan: Any) -> str:

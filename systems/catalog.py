@@ -138,13 +138,15 @@ def make(config: SystemConfig, parts: Parts) -> System:
 def check_track(config: SystemConfig, track: str) -> None:
     """Raises `InvalidInput` for a system that cannot work on benchmarks of that track."""
     if track == EDITING and config.architecture not in EDITING_TOO:
-        able = [name for name, each in catalog().items() if each.architecture in EDITING_TOO]
-        raise InvalidInput(
-            f"{config.name} answers questions; this benchmark has passages to revise.", f"Take {', '.join(able)}."
-        )
+        able = ", ".join(each.name for each in able_on(track))
+        raise InvalidInput(f"{config.name} answers questions; this benchmark has passages to revise.", f"Take {able}.")
+
+
+def able_on(track: str) -> list[SystemConfig]:
+    """The configurations that can work on benchmarks of a track, in the catalog's order."""
+    return [each for each in catalog().values() if track != EDITING or each.architecture in EDITING_TOO]
 
 
 def not_yet_run(entered: Collection[str], track: str = QA) -> list[SystemConfig]:
     """The configurations that can work on a track and whose name is not among those that have entered something."""
-    able = [each for each in catalog().values() if track != EDITING or each.architecture in EDITING_TOO]
-    return [config for config in able if config.name not in entered]
+    return [config for config in able_on(track) if config.name not in entered]

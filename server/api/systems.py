@@ -23,7 +23,7 @@ _CHANGES = {"description": "Component → value in place of the configured one; 
 
 
 class SystemsQuery(Schema):
-    """Which benchmark `entered` is about."""
+    """With a benchmark: only the systems that can run on it, and `entered` where they have."""
 
     benchmark = fields.String(load_default="", validate=Length(max=64))
 

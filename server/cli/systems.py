@@ -23,7 +23,9 @@ Tokens = Annotated[int | None, typer.Option(min=0, help="Most tokens, read and w
 
 @app.command("list")
 def list_all(
-    benchmark: Annotated[str, typer.Option(help="Also say which have entered predictions here.")] = "",
+    benchmark: Annotated[
+        str, typer.Option(help="Only those that can run here, and which have entered something.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """List the catalog."""
@@ -31,17 +33,17 @@ def list_all(
 
     from core.architectures import ARCHITECTURES
     from server.cli.console import print_json, stdout, table
-    from server.system_runs import described
-    from systems.catalog import catalog
+    from server.cli.wiring import services
+    from server.system_runs import described, told
+    from systems.catalog import catalog, find
 
-    entered = _entered(benchmark) if benchmark else set()
+    shown = told(services(), benchmark) if benchmark else [described(each) for each in catalog().values()]
     if as_json:
-        shown = [described(each) for each in catalog().values()]
-        print_json([each | ({"entered": each["name"] in entered} if benchmark else {}) for each in shown])
+        print_json(shown)
         return
-    console = stdout()
+    console, entered = stdout(), {each["name"] for each in shown if each.get("entered")}
     for architecture, title in ARCHITECTURES.items():
-        some = [config for config in catalog().values() if config.architecture == architecture]
+        some = [find(each["name"]) for each in shown if each["architecture"] == architecture]
         listed = table(title, "Name", "What it is", *(["Here"] if benchmark else []), whole=("Name", "Here"))
         for config in some:
             here = ["entered" if config.name in entered else "not yet run"] if benchmark else []
@@ -267,13 +269,3 @@ def _run_as_dict(row: RunRow) -> dict[str, Any]:
         "id", "system", "benchmark_id", "state", "stage", "progress", "reason", "plan", "details", "submission_id",
     )  # fmt: skip
     return {name: getattr(row, name) for name in fields}
-
-
-def _entered(benchmark: str) -> set[str]:
-    from leaderboard.waiting import entered
-    from server.cli.wiring import services
-
-    wired = services()
-    wired.benchmarks.get(benchmark)
-    with wired.database.reading() as session:
-        return entered(session, benchmark)

@@ -12,6 +12,7 @@ from server.bootstrap import Services
 from systems.catalog import catalog
 from tests.command_line import Aqa, runner
 from tests.small_benchmark import add_benchmark
+from tests.small_editing import add_editing
 
 
 @pytest.fixture
@@ -30,6 +31,15 @@ def test_the_catalog(aqa: Aqa) -> None:
     assert [each["name"] for each in aqa("system", "list", "--json").json] == list(catalog())
     text = aqa("system", "list").out
     assert all(name in text for name in ("RTR-10", "Post-2", "LLM-as-retriever"))
+
+
+def test_a_benchmark_lists_what_can_run_on_it(aqa: Aqa, services: Services, tmp_path: Path) -> None:
+    add_editing(services, tmp_path / "editing")
+    able = [name for name, each in catalog().items() if each.architecture == "research-and-revise"]
+    assert [each["name"] for each in aqa("system", "list", "--benchmark", "edit", "--json").json] == able
+    text = aqa("system", "list", "--benchmark", "edit").out
+    assert "Small-RARR" in text
+    assert "RTR-10" not in text
 
 
 def test_one_system_with_origins(aqa: Aqa) -> None:
