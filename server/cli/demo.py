@@ -23,6 +23,7 @@ def demo(
     from server.cli.console import stderr
     from server.cli.serve import ready, run_server
     from server.cli.wiring import settings
+    from server.demo import editing
     from server.demo.load import load
 
     chosen = settings()
@@ -32,7 +33,7 @@ def demo(
     wired.database.upgrade()
     with stderr().status("Loading the demo benchmark") as status:
         added = load(wired, lambda step: status.update(f"Loading the demo benchmark: {step}"))
-    _welcome(wired, _fresh_token(wired), added)
+    _welcome(wired, _fresh_token(wired), added, editing.due(wired))
     _load_editing(wired)
     run_server(wired, listening, quiet=True)  # else the token scrolls away
 
@@ -66,7 +67,8 @@ def _fresh_token(services: Services) -> str:
         return auth.new_token(session, team, days=services.settings.token_days)
 
 
-def _welcome(services: Services, token: str, added: int | None) -> None:
+def _welcome(services: Services, token: str, added: int | None, behind: int) -> None:
+    """`added` entries wait for the worker; as many as `behind` says are still to be loaded beside the server."""
     from rich.panel import Panel
     from rich.table import Table
 
@@ -91,7 +93,7 @@ def _welcome(services: Services, token: str, added: int | None) -> None:
             "This data was made by an earlier version of the demo and is served as it is. "
             "For the present one, set AQA_DATA_DIR to an empty folder."
         )
-    elif added:
-        console.print(f"{added} entries are being scored; they appear on the board in a few seconds.")
+    if coming := (added or 0) + behind:
+        console.print(f"{coming} entries are being scored; they appear on the two boards one by one.")
     console.print("[yellow]All human ratings in the demo are synthetic; its systems are stand-ins.[/]")
     console.print("[dim]Stop with Ctrl-C. Data is kept in[/] " + str(services.settings.data_path), soft_wrap=True)

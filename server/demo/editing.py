@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import yaml
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.benchmark import NewBenchmark
 from core.errors import Conflict
-from core.tables import RunRow, Submission, System
+from core.tables import RunRow, Submission, System, Team
 from core.tables.base import utc_now
 from core.tracks import EDITING
 from server.bootstrap import Services
@@ -38,6 +39,16 @@ NEW = NewBenchmark(
 )
 
 
+def due(services: Services) -> int:
+    """How many entries `load` is going to add."""
+    told = [(entry["team"], entry["system"]) for entry in _written()]
+    told += [(entry["team"], entry["system"]) for _, _, entry in _recorded()]
+    held = select(Team.name, System.name).join(System, System.team_id == Team.id).join(Submission)
+    with services.database.reading() as session:
+        there = {tuple(row) for row in session.execute(held.where(Submission.benchmark_id == BENCHMARK))}
+    return sum(each not in there for each in told)
+
+
 def load(services: Services) -> int | None:
     """Bring all of it in; returns how many entries now wait for a worker.
 
@@ -48,14 +59,24 @@ def load(services: Services) -> int | None:
     except Conflict:
         return None
     intake = services.intake.unlimited()
-    told: dict[str, Any] = yaml.safe_load((FOLDER / "entries" / "entries.yaml").read_text("utf-8"))
-    added = sum(enter(services, intake, BENCHMARK, entry, FOLDER / "entries") for entry in told["entries"])
-    for path in sorted((FOLDER / "runs").glob("*.json")):
-        provenance = json.loads(path.read_text("utf-8"))
-        entry = recorded.entry(provenance, "jsonl")
-        added += enter(services, intake, BENCHMARK, entry, path.parent, _finish(services, path.parent, provenance))
+    added = sum(enter(services, intake, BENCHMARK, entry, FOLDER / "entries") for entry in _written())
+    for folder, provenance, entry in _recorded():
+        added += enter(services, intake, BENCHMARK, entry, folder, _finish(services, folder, provenance))
     apply_ratings(services, BENCHMARK, gzip.decompress((FOLDER / "ratings.csv.gz").read_bytes()))
     return added
+
+
+def _written() -> list[dict[str, Any]]:
+    told: dict[str, Any] = yaml.safe_load((FOLDER / "entries" / "entries.yaml").read_text("utf-8"))
+    entries: list[dict[str, Any]] = told["entries"]
+    return entries
+
+
+def _recorded() -> Iterator[tuple[Path, dict[str, Any], dict[str, Any]]]:
+    """Of each recorded run its folder, what it rested on, and its entry."""
+    for path in sorted((FOLDER / "runs").glob("*.json")):
+        provenance = json.loads(path.read_text("utf-8"))
+        yield path.parent, provenance, recorded.entry(provenance, "jsonl")
 
 
 def _finish(

@@ -19,6 +19,8 @@ import pytest
 
 from leaderboard import board
 from server.bootstrap import Services
+from server.cli.demo import demo
+from server.demo import editing
 from server.demo.load import load
 from server.worker import Worker
 
@@ -42,6 +44,19 @@ def test_load_scores_and_load_again(services: Services) -> None:
     assert Worker(services).run_until_idle() == 0
     with services.database.reading() as session:
         assert len(board.rows(session, "demo").rows) == 12
+
+
+def test_the_banner_counts_the_entries_of_both_tracks(
+    services: Services, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = services.settings
+    monkeypatch.setattr("server.cli.wiring.settings", lambda: chosen)
+    monkeypatch.setattr("server.cli.serve.ready", lambda settings: None)
+    monkeypatch.setattr("server.cli.serve.run_server", lambda wired, listening, quiet: None)
+    monkeypatch.setattr("server.cli.demo._load_editing", lambda wired: None)
+    demo(host="", port=None)
+    entries = len(list(editing.FOLDER.glob("entries/*.jsonl"))) + len(list(editing.FOLDER.glob("runs/*.json")))
+    assert f"{13 + entries} entries are being scored" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -13,7 +13,9 @@ from server.worker import Worker
 
 
 def test_everything_is_on_the_board_with_numbers_by_people(services: Services) -> None:
+    due = editing.due(services)
     added = editing.load(services)
+    assert (due, editing.due(services)) == (added, 0)
     Worker(services).run_until_idle()
     with services.database.reading() as session:
         board = rows(session, editing.BENCHMARK)
