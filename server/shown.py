@@ -24,6 +24,7 @@ from scorer.statistics.methods import method_help, method_name
 from scorer.stored import read_scores
 from server.results import synthetic
 from submissions.editing.labels import left_out_in_words
+from submissions.labels import few_raters_in_words
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,7 @@ def _coverage(details: dict[str, Any]) -> list[str]:
 
 
 def _labels(details: dict[str, Any]) -> list[str]:
-    incomplete, near = details.get("incomplete", 0), details.get("near", {}).get("hits", 0)
-    told = [f"{incomplete:,} labels have fewer raters than planned."] if incomplete else []
+    near, told = details.get("near", {}).get("hits", 0), few_raters_in_words(details)
     if near:
         told.append(f"{near:,} more answers differ from rated ones in spelling only; they do not count.")
     return told

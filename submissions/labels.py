@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from core.majority import strict_majority
 from core.records import Label, Prediction
 from core.tables import BenchmarkRow, RaterExclusion, RatingBatch, RatingRow
-from core.text import hash_key, near_key, triple_key
+from core.text import counted, hash_key, near_key, triple_key
 
 _LOOKUP = 500
 
@@ -88,6 +88,14 @@ def majority(votes: Iterable[Vote], raters: int) -> dict[bytes, Label]:
     for vote in votes:
         by_triple.setdefault(vote.triple, []).append(vote)
     return {triple: _label(given, raters) for triple, given in by_triple.items()}
+
+
+def few_raters_in_words(details: Mapping[str, Any]) -> list[str]:
+    """What must be said of a metric's labels that rest on fewer votes than planned; nothing where none do."""
+    incomplete = details.get("incomplete", 0)
+    if not incomplete:
+        return []
+    return [f"{counted(incomplete, 'label')} {'has' if incomplete == 1 else 'have'} fewer raters than planned."]
 
 
 def near_majority(votes: Sequence[Vote], raters: int) -> dict[bytes, Label]:

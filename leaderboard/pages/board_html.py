@@ -10,6 +10,7 @@ from leaderboard.pages.render import render
 from leaderboard.records import Board, Cell
 from leaderboard.view import View
 from submissions.editing.labels import left_out_in_words
+from submissions.labels import few_raters_in_words
 
 
 class Notes:
@@ -49,7 +50,8 @@ def cell_note(cell: Cell, ranked_column: bool) -> str | None:
     if cell.reason:
         return cell.reason
     note = cell.struck or (cell.unranked if ranked_column else None)
-    return " ".join([*([note] if note else []), *left_out_in_words(cell.details.get("left_out", {}))]) or None
+    of_labels = [*left_out_in_words(cell.details.get("left_out", {})), *few_raters_in_words(cell.details)]
+    return " ".join([*([note] if note else []), *of_labels]) or None
 
 
 def sort_of(board: Board, view: View) -> tuple[str, bool]:

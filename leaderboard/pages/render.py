@@ -12,6 +12,7 @@ from core.text import counted
 from scorer.statistics.methods import method_help, method_name
 from scorer.statistics.ranks import Rank
 from submissions.editing.labels import left_out_in_words
+from submissions.labels import few_raters_in_words
 
 
 @cache
@@ -35,6 +36,7 @@ def _environment() -> Environment:
         "method_help": method_help,
         "signed": signed,
         "left_out": left_out_in_words,
+        "few_raters": few_raters_in_words,
     }
     return made
 

@@ -15,6 +15,7 @@ from core.records import Interval, Score
 from scorer.statistics.methods import method_name
 from server.cli.console import stderr, table
 from submissions.editing.labels import left_out_in_words
+from submissions.labels import few_raters_in_words
 
 if TYPE_CHECKING:
     from core.records import Place, Report
@@ -122,7 +123,7 @@ def _print_remarks(judge: str, scores: Mapping[str, Score], score_name: str, syn
     shown_as = f", shown as “{escape(score_name)}”" if "autoais" in scores else ""
     console.print(f"[dim]Judge[/]  {escape(judge)}{shown_as}")
     if synthetic:
-        console.print("[yellow]The human ratings here are synthetic: no person rated anything.[/]")
+        console.print("[yellow]Human ratings here are synthetic: simulated, not given by people.[/]")
 
 
 def _score(key: str, block: Mapping[str, Any]) -> Score:
@@ -143,7 +144,8 @@ def _numbers(score: Score) -> Sequence[str]:
 def _remarks(key: str, name: str, score: Score) -> list[str]:
     if score.reason is not None:
         return [f"{name}: {score.reason}"]
-    left_out = [f"{name}: {told}" for told in left_out_in_words(score.details.get("left_out", {}))]
+    of_labels = [*left_out_in_words(score.details.get("left_out", {})), *few_raters_in_words(score.details)]
+    left_out = [f"{name}: {told}" for told in of_labels]
     coverage, bounds = score.details.get("coverage"), score.details.get("bounds")
     if coverage is None or coverage >= 1 or not bounds:
         return left_out
