@@ -199,7 +199,8 @@ def entry_name(config: SystemConfig, changes: dict[str, str], first: int | None 
     """
     short = [f"first {first}"] if first else []
     short += [
-        _short(value).split("@")[0] if name == "model" else f"{name}={_short(value)}" for name, value in changes.items()
+        _short(value).split("@")[0] if name == "model" else f"{name}={_short(value)}"
+        for name, value in sorted(changes.items())  # PostgreSQL keeps no order of them
     ]
     return f"{config.name} ({', '.join(short)})"[:120] if short else config.name
 
