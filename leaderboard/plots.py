@@ -72,7 +72,7 @@ def layout(x: str, y: str) -> dict[str, Any]:
         "font": {"family": "Inter Variable, system-ui, sans-serif", "size": 13},
         "margin": {"l": 56, "r": 16, "t": 16, "b": 48},
         "height": 440,
-        "legend": {"orientation": "h", "y": -0.22},
+        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
         "hovermode": "closest",
     }
 

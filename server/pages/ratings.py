@@ -64,7 +64,9 @@ def one(batch_id: str) -> str:
         found = batch_agreement(session, number(batch_id, "rating batch"))
         [batch] = documents.batch_documents(session, [found.batch])
     out = {row.rater for row in services().raters.history(batch["benchmark"]) if row.restored_at is None}
-    return render_template("rating_batch.html", batch=batch, agreement=documents.agreement_document(found), out=out)
+    editing = services().benchmarks.row(batch["benchmark"]).track == EDITING
+    agreement = documents.agreement_document(found)
+    return render_template("rating_batch.html", batch=batch, agreement=agreement, out=out, editing=editing)
 
 
 @bp.post("/<batch_id>/revoke")

@@ -72,6 +72,7 @@ def test_a_file_is_applied_only_after_it_was_looked_at(house: FlaskClient, servi
     assert "by hand" in one
     assert "rater-3" in one
     assert "8 ratings of 3 triples by 3 raters" in one
+    assert 'data-title="Ratings">8<' in one
 
 
 def test_conflicts_and_refusals_are_shown(house: FlaskClient) -> None:
