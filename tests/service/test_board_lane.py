@@ -76,6 +76,8 @@ def test_the_lane_gives_what_flask_gives(way: Way) -> None:
     assert again.json()["rows"][0]["system"] == "system"
     moving = {"date", "retry-after"}  # of the moment; the server adds the date
     left, right = ({k: v for k, v in each.headers.items() if "ratelimit" not in k} for each in (first, again))
+    if not way.quiet:  # then the second may have come from Flask as well
+        right = {k: v for k, v in right.items() if k not in moving}
     assert {k: v for k, v in left.items() if k not in moving} == right
     assert int(again.headers["x-ratelimit-remaining"]) == int(first.headers["x-ratelimit-remaining"]) - 1
     assert way.get(f"{BOARD}&rank_by=em").json()["rank_by"] == "em"
