@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import ColumnElement, event, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from core.batches import batches
 from core.database import Database
 from core.errors import Conflict, LeaseLost, NotFound
 from core.tables import Job, PausedQueue
@@ -26,7 +26,6 @@ OPEN, RETRIABLE = ("queued", "running"), ("failed", "cancelled")
 WAITING = (Job.queue.in_(QUEUES), Job.state == "queued")
 """All that wait. Every queue is named since the index begins with it: without, each look would read the whole table."""
 CANCELLED = "Cancelled by a maintainer."
-_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +216,7 @@ class Queue:
     def cancel_all(self, session: Session, ids: Collection[int], reason: str) -> list[int]:
         """End those of the jobs that wait or run, as `cancel` does; returns which those were."""
         ended: list[int] = []
-        for some in _parts(sorted(ids)):
+        for some in batches(sorted(ids)):
             standing = select(Job.id).where(Job.id.in_(some), Job.state.in_(OPEN))
             # In the order in which everybody locks several jobs.
             held = list(session.scalars(standing.order_by(Job.id).with_for_update()))
@@ -232,11 +231,11 @@ class Queue:
         All ids are found before the first is locked: so everybody locks several jobs in the order of their ids.
         """
         seen: list[int] = []
-        for part in _parts(subjects):
+        for part in batches(subjects):
             due = (Job.subject.in_(part), Job.kind.in_(kinds), Job.state == "queued")
             seen += session.scalars(select(Job.id).where(*due))
         waiting: set[str] = set()
-        for some in _parts(sorted(seen)):
+        for some in batches(sorted(seen)):
             still = select(Job.subject).where(Job.id.in_(some), Job.state == "queued").order_by(Job.id)
             waiting.update(session.scalars(still.with_for_update()))
         return waiting
@@ -281,10 +280,6 @@ def found(session: Session, job_id: int, *, lock: bool = False) -> Job:
     if job is None:
         raise NotFound(f"There is no job {job_id}.")
     return job
-
-
-def _parts(of: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (of[start : start + _BATCH] for start in range(0, len(of), _BATCH))
 
 
 def _lost(claim: Claim) -> LeaseLost:

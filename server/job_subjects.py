@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from core.batches import batches
 from core.errors import InvalidInput
 from core.queue import Claim
 from core.tables import Job, Repo, RunRow, Submission, System, Team, Webhook, WebhookDelivery
@@ -41,8 +41,6 @@ OF_SUBMISSIONS = (
     outputs.GIVE,
 )  # fmt: skip
 _OF_COMMITS = (landing.TAKE, taking.SAY)
-_BATCH = 500
-_Key = TypeVar("_Key", str, int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def _submissions(session: Session, ids: Collection[str]) -> dict[str, About]:
     query = select(*columns).join(System, System.id == Submission.system_id).join(Team, Team.id == System.team_id)
     return {
         key: About(f"{system} v{version} of {team}", key, team_id)
-        for part in _parts(ids)
+        for part in batches(sorted(ids))
         for key, system, version, team, team_id in session.execute(query.where(Submission.id.in_(part)))
     }
 
@@ -107,7 +105,7 @@ def _runs(session: Session, ids: Collection[str]) -> dict[str, About]:
     query = select(RunRow.id, RunRow.system, RunRow.benchmark_id, RunRow.submission_id, RunRow.team_id)
     return {
         key: About(f"{system} on {benchmark}", submission, team_id)
-        for part in _parts(ids)
+        for part in batches(sorted(ids))
         for key, system, benchmark, submission, team_id in session.execute(query.where(RunRow.id.in_(part)))
     }
 
@@ -120,7 +118,7 @@ def _messages(session: Session, ids: Collection[int]) -> dict[str, About]:
     )
     return {
         str(key): About(f"{event} to {team}", None, team_id)
-        for part in _parts(ids)
+        for part in batches(sorted(ids))
         for key, event, team, team_id in session.execute(query.where(WebhookDelivery.id.in_(part)))
     }
 
@@ -129,11 +127,6 @@ def _repos(session: Session, ids: Collection[int]) -> dict[str, About]:
     query = select(Repo.id, Repo.name, Team.name, Team.id).join(Team, Team.id == Repo.team_id)
     return {
         str(key): About(f"{name} of {team}", None, team_id)
-        for part in _parts(ids)
+        for part in batches(sorted(ids))
         for key, name, team, team_id in session.execute(query.where(Repo.id.in_(part)))
     }
-
-
-def _parts(ids: Collection[_Key]) -> Iterable[list[_Key]]:
-    wanted = sorted(ids)
-    return (wanted[start : start + _BATCH] for start in range(0, len(wanted), _BATCH))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
+from core.batches import batches
 from core.queue import RESCORE as PRIORITY
 from core.queue import Queue
 from core.tables import PredictionRow, Rescore, RescoreItem, RevisionRow, Submission
 from submissions.kinds import EVALUATE, RESCORE, priority_of
 
-_LOOKUP = 500
 OPEN, PROMOTED, DROPPED = "open", "promoted", "dropped"
 
 
@@ -56,7 +56,7 @@ def catch_up(session: Session, queue: Queue, submission: Submission) -> None:
 
 def subjects_of(session: Session, submissions: Sequence[str]) -> list[str]:
     """The subjects of the jobs that score these submissions in open rescores."""
-    return [subject_of(*key) for part in _parts(submissions) for key in session.execute(_open_keys(part))]
+    return [subject_of(*key) for part in batches(submissions) for key in session.execute(_open_keys(part))]
 
 
 def labels_moved(session: Session, queue: Queue, submissions: Sequence[str], waiting: Collection[str]) -> None:
@@ -64,7 +64,7 @@ def labels_moved(session: Session, queue: Queue, submissions: Sequence[str], wai
 
     `waiting` are the subjects whose jobs wait, locked; the submissions are locked too.
     """
-    for part in _parts(submissions):
+    for part in batches(submissions):
         keys = session.execute(_open_keys(part)).all()
         for rescore_id in {each for each, _ in keys}:
             theirs = (RescoreItem.rescore_id == rescore_id, RescoreItem.submission_id.in_(part))
@@ -77,7 +77,7 @@ def labels_moved(session: Session, queue: Queue, submissions: Sequence[str], wai
 def rows_of(session: Session, submissions: Sequence[str]) -> dict[str, int]:
     """Submission → how many predictions or revisions it holds; one without any is left out."""
     found: dict[str, int] = {}
-    for some in _parts(submissions):
+    for some in batches(submissions):
         for held in (PredictionRow.submission_id, RevisionRow.submission_id):
             counts = select(held, func.count()).where(held.in_(some)).group_by(held)
             found |= dict(session.execute(counts).all())
@@ -92,7 +92,3 @@ def _open_keys(submissions: Sequence[str]) -> Select[int, str]:
         .where(RescoreItem.submission_id.in_(submissions), Rescore.state == OPEN)
         .order_by(RescoreItem.submission_id)
     )
-
-
-def _parts(of: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (of[start : start + _LOOKUP] for start in range(0, len(of), _LOOKUP))

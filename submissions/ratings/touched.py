@@ -11,6 +11,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from core import states
+from core.batches import batches
 from core.queue import Queue
 from core.records import Label
 from core.tables import BenchmarkRow, PredictionRow, QuestionRow, RatingRow, Submission
@@ -18,8 +19,6 @@ from core.text import near_key, triple_key
 from submissions import rescoring
 from submissions.kinds import EVALUATE, EVALUATE_RELEASED, RESCORE, priority_of
 from submissions.labels import labels_of, near_labels_of
-
-_LOOKUP = 500
 
 
 class Key(NamedTuple):
@@ -86,14 +85,14 @@ def held_triples(session: Session, benchmark_id: str, keys: Iterable[Key]) -> It
     keys = list(keys)
     triples, nears = {key.triple for key in keys}, {key.near for key in keys}
     positions = sorted({key.position for key in keys})
-    for start in range(0, len(positions), _LOOKUP):
+    for some in batches(positions):
         query = (
             select(PredictionRow.submission_id, PredictionRow.position, PredictionRow.answer, PredictionRow.passage_id)
             .join(Submission, Submission.id == PredictionRow.submission_id)
             .where(
                 Submission.benchmark_id == benchmark_id,
                 Submission.state != states.FAILED,
-                PredictionRow.position.in_(positions[start : start + _LOOKUP]),
+                PredictionRow.position.in_(some),
                 PredictionRow.passage_id.is_not(None),
             )
         )
@@ -159,18 +158,18 @@ def _queue_evaluations(session: Session, queue: Queue, submissions: Sequence[str
     rows = rescoring.rows_of(session, due)
     for submission in due:
         queue.add(session, EVALUATE, submission, priority=priority_of(rows.get(submission, 0)))
-    for start in range(0, len(due), _LOOKUP):
+    for some in batches(due):
         session.execute(
             update(Submission)
-            .where(Submission.id.in_(due[start : start + _LOOKUP]))
+            .where(Submission.id.in_(some))
             .values(state=states.QUEUED, stage="waiting: human ratings have changed", progress=0.0)
         )
 
 
 def _locked(session: Session, submissions: Sequence[str]) -> list[str]:
     """Those that no deletion has taken meanwhile, locked in order."""
-    ordered, left = sorted(submissions), list[str]()
-    for start in range(0, len(ordered), _LOOKUP):
-        some = select(Submission.id).where(Submission.id.in_(ordered[start : start + _LOOKUP]))
-        left += session.scalars(some.order_by(Submission.id).with_for_update())
+    left: list[str] = []
+    for some in batches(sorted(submissions)):
+        query = select(Submission.id).where(Submission.id.in_(some))
+        left += session.scalars(query.order_by(Submission.id).with_for_update())
     return left

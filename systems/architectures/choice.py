@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from core.ports import Judge
 from core.records import Passage
@@ -13,7 +13,6 @@ from systems.config import SystemConfig
 from systems.records import Reading, Retrieved
 
 BATCH = 32
-_Thing = TypeVar("_Thing")
 
 
 def retrieval_reads(config: SystemConfig) -> dict[str, bool]:
@@ -31,11 +30,6 @@ def answerer_reads(config: SystemConfig) -> dict[str, bool]:
 def together(part: object) -> int:
     """How many questions a reader or an answerer is given at once; what is done of them is kept when all are."""
     return int(getattr(part, "batch", BATCH))
-
-
-def batches(things: Sequence[_Thing], size: int) -> Iterator[Sequence[_Thing]]:
-    """Slices of at most `size`."""
-    return (things[start : start + size] for start in range(0, len(things), size))
 
 
 def holds(passage: Passage, answer: str) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.batches import batches
 from core.records import Question
-from systems.architectures.choice import add_flag, answerer_reads, batches, flags_of, together, trace_of
+from systems.architectures.choice import add_flag, answerer_reads, flags_of, together, trace_of
 from systems.architectures.post_hoc import QUESTION_AND_ANSWER, form_signature, query
 from systems.config import SystemConfig
 from systems.parts import Parts

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from core.batches import batches
 from core.ports import Judge
 from core.records import Question
 from systems.architectures.choice import (
     add_flag,
     answerer_reads,
-    batches,
     first_holding,
     flags_of,
     holds,

@@ -13,12 +13,12 @@ from typing import Any
 
 import orjson
 
+from core.batches import batches
 from core.benchmark import Benchmarks
 from core.benchmark_files import read_exemplars
 from core.database import Database
 from core.settings import Settings
 from systems import catalog
-from systems.architectures.choice import batches
 from systems.parts import Parts
 from systems.records import Reranker, Retriever
 from systems.retrieval.store import IndexStore

@@ -33,6 +33,13 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def address(services: Services) -> Iterator[str]:
+    """Where the `services` of a module are served."""
+    with serving(services) as url:
+        yield url
+
+
 @pytest.fixture
 def small_service(tmp_path: Path) -> Iterator[tuple[str, Services]]:
     """A service over the small benchmark without a worker, so that a test decides when work is done."""

@@ -13,7 +13,6 @@ from server.bootstrap import Services, build
 from server.demo import editing
 from server.worker import Worker
 from tests.browser.conftest import screenshot
-from tests.live_server import serving
 from tests.small_benchmark import add_team
 from tests.small_editing import add_editing, send
 
@@ -36,12 +35,6 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Services:
     send(made, add_team(made, PROBE[:60]), [{"id": "p0", "revised": PROBE, "report": report}], PROBE, publish=True)
     Worker(made).run_until_idle()
     return made
-
-
-@pytest.fixture(scope="module")
-def address(services: Services) -> Iterator[str]:
-    with serving(services) as url:
-        yield url
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from core.settings import Settings
 from core.tables import PredictionRow, ScoreRow, Submission, System
 from server.bootstrap import Services, build
 from tests.board_pages import PROBE
-from tests.live_server import serving
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +32,6 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Services:
             .values(**nothing)
         )  # fmt: skip
     return made
-
-
-@pytest.fixture(scope="module")
-def address(services: Services) -> Iterator[str]:
-    """Where they are served."""
-    with serving(services) as url:
-        yield url
 
 
 @pytest.fixture
