@@ -129,6 +129,7 @@ class Queue:
             job.state, job.worker = "running", worker
             job.attempt, job.fence = job.attempt + 1, job.fence + 1
             job.lease_until, job.heartbeat_at = now + self._lease, now
+            job.started_at = now
             return Claim(job.id, job.kind, job.subject, job.fence, job.attempt)
 
     def free(self, now: datetime) -> ColumnElement[bool]:
@@ -197,7 +198,7 @@ class Queue:
         job = found(session, job_id, lock=True)
         if job.state not in RETRIABLE:
             raise Conflict(f"Job {job_id} is {job.state}; only failed and cancelled jobs can be retried.")
-        job.state, job.attempt, job.finished_at = "queued", 0, None
+        job.state, job.attempt, job.started_at, job.finished_at = "queued", 0, None, None
         job.not_before = job.announced_at = self._clock()
         self._announce_after(session, job)
         return job

@@ -39,9 +39,13 @@ class JobView:
     parent: int | None
     created_at: datetime
     not_before: datetime
+    started_at: datetime | None
+    """When its last attempt began."""
     finished_at: datetime | None
     age: float
     """Since it was queued; of one that has ended, until then."""
+    busy: float | None
+    """How long its last attempt has taken, or took; null before the first and between two."""
     worker: str | None
     """Who has it in hand, or had it last."""
     lease_until: datetime | None
@@ -52,8 +56,10 @@ class JobView:
 
     @property
     def time(self) -> str:
-        """Its age, or how long one that has ended took from when it was queued."""
-        return f"took {lasting(self.age)}" if self.state not in OPEN and self.finished_at else lasting(self.age)
+        """How long its last attempt took or has taken so far; of one that waits, how long it has been there."""
+        if self.busy is None:
+            return f"{'waits' if self.state in OPEN else 'ended after'} {lasting(self.age)}"
+        return f"{'runs' if self.state in OPEN else 'took'} {lasting(self.busy)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +194,12 @@ def _locked(session: Session, job_id: int) -> list[int]:
 
 def _view(job: Job, told: About, attempts: int) -> JobView:
     ended = job.finished_at if job.state not in OPEN and job.finished_at else utc_now()
+    began = None if job.state == "queued" else job.started_at
+    age = max(0.0, (ended - job.created_at).total_seconds())
+    busy = None if began is None else max(0.0, (ended - began).total_seconds())
     return JobView(
         job.id, job.kind, TITLES.get(job.kind, job.kind), job.subject, told.text, told.submission, job.queue,
-        job.priority, job.state, job.attempt, attempts, job.parent, job.created_at, job.not_before, job.finished_at,
-        max(0.0, (ended - job.created_at).total_seconds()), job.worker, job.lease_until, job.heartbeat_at, job.reason,
-        job.state in RETRIABLE, job.state in OPEN,
+        job.priority, job.state, job.attempt, attempts, job.parent, job.created_at, job.not_before, job.started_at,
+        job.finished_at, age, busy, job.worker, job.lease_until, job.heartbeat_at, job.reason, job.state in RETRIABLE,
+        job.state in OPEN,
     )  # fmt: skip

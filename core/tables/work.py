@@ -37,6 +37,8 @@ class Job(Base):
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     announced_at: Mapped[datetime | None]
     """When workers were last told of it; a sweep tells them again of what still waits, in case the message was lost."""
+    started_at: Mapped[datetime | None]
+    """When its last attempt began."""
     finished_at: Mapped[datetime | None]
 
 

@@ -36,8 +36,16 @@ class JobItem(Schema):
     parent = fields.Integer(allow_none=True, required=True)
     created_at = fields.AwareDateTime(required=True)
     not_before = fields.AwareDateTime(required=True)
+    started_at = fields.AwareDateTime(
+        allow_none=True, required=True, metadata={"description": "When its last attempt began."}
+    )
     finished_at = fields.AwareDateTime(allow_none=True, required=True)
     age = fields.Float(required=True, metadata={"description": "Seconds since it was queued, or until it ended."})
+    busy = fields.Float(
+        allow_none=True,
+        required=True,
+        metadata={"description": "Seconds that its last attempt took, or has taken; null while it waits."},
+    )
     worker = fields.String(allow_none=True, required=True)
     lease_until = fields.AwareDateTime(allow_none=True, required=True)
     heartbeat_at = fields.AwareDateTime(allow_none=True, required=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from sqlalchemy import select
 
 from core.audit import Actor, acting
 from core.queue import CANCELLED
-from core.tables import AuditEvent
+from core.tables import AuditEvent, Job
 from server import job_desk, web
 from server.bootstrap import Services
 from server.evaluations import CHUNK
@@ -39,11 +40,27 @@ def test_a_job_shows_what_it_is_about_and_who_has_it(client: FlaskClient, servic
     )
     assert (job["state"], job["queue"], job["attempt"], job["attempts"], job["worker"]) == ("queued", "cpu", 0, 3, None)
     assert (job["can_retry"], job["can_cancel"]) == (False, True)
+    assert job["started_at"] is job["busy"] is None
     services.queue.claim(["cpu"], "machine:1:2")
     job = client.get(f"{API}/jobs/{job['id']}", headers=house(services)).json
     assert (job["state"], job["worker"], job["attempt"]) == ("running", "machine:1:2", 1)
     assert job["lease_until"] > job["heartbeat_at"]
-    assert 0 <= job["age"] < 60
+    assert 0 <= job["busy"] <= job["age"]
+    assert job["created_at"] <= job["started_at"]
+
+
+def test_waiting_and_working_are_told_apart(services: Services) -> None:
+    with services.database.transaction() as session:
+        job = services.queue.add(session, "inbox-poll", "owner/inbox")
+        job.created_at -= timedelta(hours=3)
+    assert job_desk.one(services, job.id).time == "waits 3 h"
+    claim = services.queue.claim(["cpu"], "machine:1:2")
+    assert claim is not None
+    assert re.fullmatch(r"runs \d+ s", job_desk.one(services, job.id).time)
+    with services.database.transaction() as session:
+        services.queue.finish(session, claim)
+        session.get_one(Job, job.id).started_at -= timedelta(minutes=5)
+    assert job_desk.one(services, job.id).time == "took 5 min"
 
 
 def test_filters_and_pages(client: FlaskClient, services: Services) -> None:
@@ -98,8 +115,8 @@ def test_the_page_shows_filters_and_changes(services: Services, tmp_path: Path) 
     assert (answer.status_code, answer.location) == (303, "/jobs?kind=evaluate&state=queued")
     ended = client.get("/jobs/live?state=cancelled").text
     assert CANCELLED in ended
-    assert re.search(r">took \d+ s</td>", ended)
-    assert "took" not in page, "one that waits has an age"
+    assert re.search(r">ended after \d+ s</td>", ended)
+    assert re.search(r">waits \d+ s</td>", page)
     assert "No job is like that" in client.get("/jobs/live?state=running").text
     answer = client.post(f"/jobs/{job.id}/cancel", data={"csrf": field})
     assert answer.status_code == 409
