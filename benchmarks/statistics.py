@@ -76,7 +76,7 @@ def all_statistics(data: Data) -> dict[str, Any]:
         "ranks": {key: rank_intervals(values) for key, values in metrics.items()},
         "em_correlations": correlate(ais, metrics["em"], rated, data["names"], whole),
         "autoais_correlations": correlate(ais, decisions, rated, data["names"], whole, flagged),
-        "instances": [*(instances(*each) for each in single), pooled(single)],
+        "instances": [*instances(single, part), pooled(single, [np.arange(RATED)] * SYSTEMS, part)],
         "raters": [estimate_with_raters(data["votes"][:, at], np.full(RATED, RATERS), part) for at in range(SYSTEMS)],
         "ppi": [
             ppi(metrics["ais"][:, at], decisions[:RATED, at], decisions[RATED:, at], "complete")

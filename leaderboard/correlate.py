@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from leaderboard.ranking import read_many
@@ -17,6 +19,7 @@ from scorer.statistics.gaps import Gap, gaps
 from scorer.statistics.instances import Instances, instances, pooled
 from scorer.statistics.power import Detectable, from_deviation
 from scorer.statistics.resamples import ResampleStore
+from scorer.statistics.system_scores import system_scores
 
 HUMAN = "ais"
 JUDGED = "autoais"
@@ -50,6 +53,13 @@ class InstanceLevel:
     systems: tuple[tuple[Entry, Instances], ...]
     pooled: Instances | None
     reason: str | None = None
+
+
+class _Rated(NamedTuple):
+    """The places of a system's rated questions, and its decisions, p and labels there."""
+
+    at: NDArray[np.intp]
+    part: tuple[Values, Values, Values]
 
 
 def comparable(board: Board, without: Collection[str] = ()) -> list[Row]:
@@ -104,26 +114,51 @@ def fitted(
     return SystemLevel(column, points, found, _line(points))
 
 
-def instance_level(session: Session, board: Board, without: Collection[str] = ()) -> InstanceLevel:
-    """The judge's decisions against the labels, on each system's rated questions."""
-    rows = [row for row in comparable(board, without) if row.metrics[JUDGED].value is not None]
+def instance_level(
+    session: Session,
+    board: Board,
+    store: ResampleStore,
+    without: Collection[str] = (),
+    systems: Mapping[int, Instances] | None = None,
+) -> InstanceLevel:
+    """The judge's decisions against the labels, on each system's rated questions.
+
+    `systems` are those of `instance_systems`, where they are known already.
+    """
+    rows = _judged(board, without)
     if not rows:
         return InstanceLevel((), None, "No system has both AIS and a judge's decisions.")
-    ids = [row.entry.evaluation_id for row in rows]
-    human, decided, p = (read_many(session, ids, key) for key in (HUMAN, JUDGED, "autoais_p"))
-    parts = [_rated(human[at], decided[at], p[at]) for at in ids]
-    each = tuple((row.entry, instances(*part)) for row, part in zip(rows, parts, strict=True))
-    return InstanceLevel(each, pooled(parts))
+    known = instance_systems(session, board, store) if systems is None else systems
+    rated = [_rated(*each) for each in _three(session, rows)]
+    count, seed = _resampling(board)
+    questions = np.unique(np.concatenate([each.at for each in rated]))
+    parts, places = [each.part for each in rated], [np.searchsorted(questions, each.at) for each in rated]
+    together = pooled(parts, places, store.get(len(questions), count, seed))
+    return InstanceLevel(tuple((row.entry, known[row.entry.evaluation_id]) for row in rows), together)
 
 
-def architecture_gaps(board: Board) -> tuple[Gap, ...]:
-    """Mean AutoAIS, mean AIS and their gap per architecture."""
-    both = [
-        (human, judge, row.entry.architecture)
-        for row in comparable(board)
-        if (human := row.metrics[HUMAN].value) is not None and (judge := row.metrics[JUDGED].value) is not None
-    ]
-    return gaps([h for h, _, _ in both], [j for _, j, _ in both], [name for _, _, name in both])
+def instance_systems(session: Session, board: Board, store: ResampleStore) -> dict[int, Instances]:
+    """Evaluation → its judge's decisions against the labels, of every system that can be compared."""
+    rows = _judged(board, ())
+    rated = [_rated(*each) for each in _three(session, rows)]
+    found: dict[int, Instances] = {}
+    # Systems rated on equally many questions share their resamples, so these are gone through once.
+    for n in dict.fromkeys(len(each.at) for each in rated):
+        own = [at for at, each in enumerate(rated) if len(each.at) == n]
+        each = instances([rated[at].part for at in own], store.get(n, *_resampling(board)))
+        found |= {rows[at].entry.evaluation_id: one for at, one in zip(own, each, strict=True)}
+    return found
+
+
+def architecture_gaps(session: Session, board: Board, store: ResampleStore) -> tuple[Gap, ...]:
+    """Mean AutoAIS, mean AIS and their gap per architecture, with intervals over questions."""
+    rows = _judged(board, ())
+    if not rows:
+        return ()
+    said, other = _table(session, rows, HUMAN), _table(session, rows, JUDGED)
+    rated = np.isfinite(said)
+    scores = system_scores(np.where(rated, said, 0.0), other, rated, store.get(len(said), *_resampling(board)))
+    return gaps(scores, [row.entry.architecture for row in rows])
 
 
 def detectable(session: Session, board: Board, key: str) -> Detectable | None:
@@ -148,10 +183,26 @@ def _table(session: Session, rows: Sequence[Row], metric: str) -> Values:
     return np.column_stack([values[row.entry.evaluation_id] for row in rows])
 
 
-def _rated(human: Values, decided: Values, p: Values) -> tuple[Values, Values, Values]:
+def _judged(board: Board, without: Collection[str]) -> list[Row]:
+    return [row for row in comparable(board, without) if row.metrics[JUDGED].value is not None]
+
+
+def _resampling(board: Board) -> tuple[int, int]:
+    """As the judged column is resampled."""
+    return resampling(next(each.recipe for each in board.columns if each.key == JUDGED))
+
+
+def _three(session: Session, rows: Sequence[Row]) -> list[tuple[Values, Values, Values]]:
+    """Labels, decisions and p of each row, per question of the benchmark."""
+    ids = [row.entry.evaluation_id for row in rows]
+    human, decided, p = (read_many(session, ids, key) for key in (HUMAN, JUDGED, "autoais_p"))
+    return [(human[at], decided[at], p[at]) for at in ids]
+
+
+def _rated(human: Values, decided: Values, p: Values) -> _Rated:
     """Decisions, p and labels where there is a label; nothing to judge is p 0."""
-    known = np.isfinite(human)
-    return decided[known], np.nan_to_num(p[known]), human[known]
+    at = np.flatnonzero(np.isfinite(human))
+    return _Rated(at, (decided[at], np.nan_to_num(p[at]), human[at]))
 
 
 def _line(points: Sequence[Point]) -> tuple[float, float] | None:

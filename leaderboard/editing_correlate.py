@@ -9,7 +9,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard.correlate import SystemLevel, fitted
 from leaderboard.ranking import read_many
+from leaderboard.recipes import resampling
 from leaderboard.records import Board
+from scorer.statistics.clustered import pearson_clustered
+from scorer.statistics.measured import Measured
 from scorer.statistics.resamples import ResampleStore
 
 
@@ -31,11 +34,10 @@ PAIRS = {
 
 @dataclass(frozen=True, slots=True)
 class PassageLevel:
-    """Pearson r over the `n` passages of all systems that people rated; None with a reason where undefined."""
+    """Pearson r over the rated pairs of a system and a passage; the interval draws the `passages` anew."""
 
-    n: int
-    pearson: float | None
-    reason: str | None = None
+    passages: int
+    pearson: Measured
 
 
 def over_systems(session: Session, board: Board, pair: Kinship, store: ResampleStore) -> SystemLevel:
@@ -52,16 +54,20 @@ def over_systems(session: Session, board: Board, pair: Kinship, store: ResampleS
     return fitted(session, board, rows, (pair.human, pair.automatic), store, few=few)
 
 
-def over_passages(session: Session, board: Board, pair: Kinship) -> PassageLevel:
-    """The two numbers on every rated passage of every system with a number in the automatic main column."""
+def over_passages(session: Session, board: Board, pair: Kinship, store: ResampleStore) -> PassageLevel:
+    """The two numbers on every rated passage of every system with a number in the automatic main column.
+
+    A passage is drawn with what all systems made of it: these share its text, and mostly its difficulty.
+    """
     rows = [row for row in board.rows if row.metrics[pair.automatic].value is not None]
     ids = [row.entry.evaluation_id for row in rows]
     human, automatic = read_many(session, ids, pair.human), read_many(session, ids, pair.automatic)
-    both = [(human[at], automatic[at]) for at in ids if at in human and at in automatic]
-    pairs = [np.column_stack(each)[np.isfinite(np.column_stack(each)).all(axis=1)] for each in both]
-    table = np.concatenate(pairs) if pairs else np.empty((0, 2))
-    if len(table) < 3:
-        return PassageLevel(len(table), None, "Fewer than three passages have both numbers.")
-    if (np.ptp(table, axis=0) == 0).any():
-        return PassageLevel(len(table), None, "One of the two numbers is the same on every passage.")
-    return PassageLevel(len(table), float(np.corrcoef(table[:, 0], table[:, 1])[0, 1]))
+    both = [np.column_stack([human[at], automatic[at]]) for at in ids if at in human and at in automatic]
+    known = [np.flatnonzero(np.isfinite(each).all(axis=1)) for each in both]
+    table = np.concatenate([each[at] for each, at in zip(both, known, strict=True)]) if both else np.empty((0, 2))
+    passages, of = np.unique(np.concatenate([*known, np.empty(0, dtype=np.intp)]), return_inverse=True)
+    if not len(table):
+        return PassageLevel(0, Measured(None, 0, reason="no passage has both numbers"))
+    recipe = next(each.recipe for each in board.columns if each.key == pair.automatic)
+    drawn = store.get(len(passages), *resampling(recipe))
+    return PassageLevel(len(passages), pearson_clustered(table[:, 0], table[:, 1], of, drawn))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import gradio as gr
@@ -14,10 +14,12 @@ from leaderboard.cache import Boards, Kept
 from leaderboard.correlate import (
     HUMAN,
     JUDGED,
+    InstanceLevel,
     SystemLevel,
     architecture_gaps,
     detectable,
     instance_level,
+    instance_systems,
     system_level,
 )
 from leaderboard.pages.frame import QUIET, SAVE, benchmark_choices, plot, query_of, view_of
@@ -25,6 +27,8 @@ from leaderboard.pages.render import render
 from leaderboard.pages.ways import CORRELATIONS, elsewhere
 from leaderboard.plots import scatter
 from leaderboard.records import Board
+from scorer.statistics.gaps import Gap
+from scorer.statistics.instances import Instances
 from scorer.statistics.resamples import ResampleStore
 
 _EM = "em"
@@ -38,6 +42,9 @@ class CorrelationsPage:
         self._boards = boards
         self._store = store
         self._levels: Kept[SystemLevel] = Kept(32)
+        self._systems: Kept[dict[int, Instances]] = Kept(8)
+        self._questions: Kept[InstanceLevel] = Kept(16)
+        self._gaps: Kept[tuple[Gap, ...]] = Kept(8)
 
     def add(self, page: gr.Blocks) -> None:
         """Lay out the page and wire it."""
@@ -88,8 +95,9 @@ class CorrelationsPage:
         levels = {
             key: self._level(board, key, tuple(sorted(without)), with_autoais or key != JUDGED) for key in (_EM, JUDGED)
         }
+        questions = self._on_questions(board, tuple(sorted(without)))
         with self._database.reading() as session:
-            questions = instance_level(session, board, without)
+            gaps = self._gaps.get(_made_from(board), lambda: architecture_gaps(session, board, self._store))
             smallest = {key: detectable(session, board, key) for key in (_EM, JUDGED, HUMAN)}
         drawn: list[Any] = []
         for key, level in levels.items():
@@ -99,7 +107,7 @@ class CorrelationsPage:
             render("correlations.html", query=query, board=board, levels=levels),
             *drawn,
             render(
-                "correlation_tables.html", board=board, questions=questions, gaps=architecture_gaps(board),
+                "correlation_tables.html", board=board, questions=questions, gaps=gaps,
                 smallest=smallest, titles=ARCHITECTURES,
                 shown=[c for key in smallest if (c := board.column(key))],
             ),
@@ -112,8 +120,23 @@ class CorrelationsPage:
             with self._database.reading() as session:
                 return system_level(session, board, key, self._store, without=without, with_autoais=with_autoais)
 
-        entries = tuple(row.entry for row in board.rows)
-        return self._levels.get((board.benchmark, entries, key, without, with_autoais), make)
+        return self._levels.get((*_made_from(board), key, without, with_autoais), make)
+
+    def _on_questions(self, board: Board, without: tuple[str, ...]) -> InstanceLevel:
+        """The judge against the raters: each system's once, all together for every choice of systems."""
+        made_from = _made_from(board)
+
+        def make() -> InstanceLevel:
+            with self._database.reading() as session:
+                known = self._systems.get(made_from, lambda: instance_systems(session, board, self._store))
+                return instance_level(session, board, self._store, without, known)
+
+        return self._questions.get((*made_from, without), make)
 
     def _nothing(self) -> list[Any]:
         return [plot(None), "", plot(None), ""]
+
+
+def _made_from(board: Board) -> tuple[Hashable, ...]:
+    """What the page's figures depend on, beside the visitor's choices."""
+    return board.benchmark, tuple(row.entry for row in board.rows)

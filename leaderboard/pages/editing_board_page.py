@@ -98,7 +98,8 @@ class EditingBoardPage:
         shown: list[Any] = []
         for key, pair in PAIRS.items():
             with self._database.reading() as session:
-                level, passages = over_systems(session, board, pair, self._store), over_passages(session, board, pair)
+                level = over_systems(session, board, pair, self._store)
+                passages = over_passages(session, board, pair, self._store)
             figure = scatter(level, board.synthetic, _HUMAN_NAMES[key]) if level.points else None
             shown += [
                 plot(figure),

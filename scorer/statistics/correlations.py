@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,8 +48,8 @@ class Correlations:
 class SystemCorrelations:
     """The fit without the systems left out, the same with every system, and without one architecture at a time.
 
-    `left_out` are the columns of systems that are drawn but not in the fit. `without_architecture` holds
-    coefficients of the fit without intervals.
+    `left_out` are the columns of systems that are drawn but not in the fit. In `without_architecture` only Pearson's
+    has intervals: the others take most of the time.
     """
 
     fit: Correlations
@@ -85,12 +85,16 @@ def correlate(
         everyone=_correlations(scores, np.ones_like(out), confidence) if out.any() else fit,
         left_out=tuple(np.flatnonzero(out).tolist()),
         without_architecture={
-            name: _points(scores, ~out & (names != name)) for name in dict.fromkeys(names[~out].tolist())
+            name: _correlations(scores, ~out & (names != name), confidence, ("pearson",))
+            for name in dict.fromkeys(names[~out].tolist())
         },
     )
 
 
-def _correlations(scores: SystemScores, chosen: NDArray[np.bool_], confidence: float) -> Correlations:
+def _correlations(
+    scores: SystemScores, chosen: NDArray[np.bool_], confidence: float, names: Sequence[str] = tuple(COEFFICIENTS)
+) -> Correlations:
+    """Coefficients, those of the names with intervals."""
     points = _points(scores, chosen)
     if points.pearson.reason is not None:
         return points
@@ -98,7 +102,8 @@ def _correlations(scores: SystemScores, chosen: NDArray[np.bool_], confidence: f
     drawn = _systems_drawn(part.count, scores.resamples)
     left = np.array([np.delete(np.arange(part.count), at) for at in range(part.count)])
     found = {}
-    for name, coefficient in COEFFICIENTS.items():
+    for name in names:
+        coefficient = COEFFICIENTS[name]
         value = coefficient(part.ais[None], part.other[None])[0]
         questions = coefficient(part.ais_drawn, part.other_drawn)
         jackknife = coefficient(part.ais_without, part.other_without)
@@ -107,7 +112,7 @@ def _correlations(scores: SystemScores, chosen: NDArray[np.bool_], confidence: f
         jackknife = coefficient(part.ais[left], part.other[left])
         over_systems, lost_systems = _interval(systems, value, jackknife, confidence)
         found[name] = Correlation(float(value), part.count, over_questions, over_systems, lost_questions, lost_systems)
-    return Correlations(**found)
+    return replace(points, **found)
 
 
 def _points(scores: SystemScores, chosen: NDArray[np.bool_]) -> Correlations:

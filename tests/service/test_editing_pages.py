@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ import orjson
 import pytest
 from sqlalchemy import select
 
+from core.architectures import ARCHITECTURES
 from core.database import Database
 from core.errors import NotFound
 from core.tables import RunRow, Submission, System
@@ -151,13 +153,22 @@ def _comparison(database: Database, board: Board) -> None:
 def _kinship(database: Database, board: Board) -> None:
     for pair in PAIRS.values():
         with database.reading() as session:
-            level, passages = over_systems(session, board, pair, STORE), over_passages(session, board, pair)
+            level, found = over_systems(session, board, pair, STORE), over_passages(session, board, pair, STORE)
             ids = [each.entry.evaluation_id for each in board.rows]
             human, automatic = (read_many(session, ids, key) for key in (pair.human, pair.automatic))
         x, y = (np.concatenate([values[at] for at in ids]) for values in (automatic, human))
         known = np.isfinite(x) & np.isfinite(y)
-        assert passages.pearson == pytest.approx(np.corrcoef(x[known], y[known])[0, 1])
-        assert passages.n == known.sum()
+        r = found.pearson
+        assert r.value == pytest.approx(np.corrcoef(x[known], y[known])[0, 1])
+        assert (r.n, found.passages) == (known.sum(), known.reshape(len(ids), -1).any(axis=0).sum())
+        assert r.interval.low < r.value < r.interval.high
+        html = render(
+            "editing_fit.html", board=board, level=level, passages=found, pair=pair, key="x", human="Attr AIS",
+            titles=ARCHITECTURES,
+        )  # fmt: skip
+        told = " ".join(re.sub("<[^>]+>", "", html).split())
+        ends = f"({r.interval.low:.2f} to {r.interval.high:.2f}, 95 % over passages)"
+        assert f"Pearson r {r.value:.2f} {ends} over {r.n} rated revisions of {found.passages} passages" in told
         assert level.found.fit.pearson.systems == len(board.rows)
 
 
@@ -270,7 +281,9 @@ def test_an_empty_board_says_so(services: Services, tmp_path) -> None:
     with services.database.reading() as session:
         board = assemble(session, "edit", [])
         level = over_systems(session, board, PAIRS["attribution"], STORE)
-        assert over_passages(session, board, PAIRS["attribution"]).pearson is None
+        assert (
+            over_passages(session, board, PAIRS["attribution"], STORE).pearson.reason == "no passage has both numbers"
+        )
     assert marks(board, AXES[AUTO]) == ()
     assert level.reason
     found = passage(services.database, board, benchmark, 0, {})

@@ -12,10 +12,13 @@ from scipy.stats import pearsonr
 from sqlalchemy.orm import Session
 
 from benchmarks.board_world import World, generate
+from core.architectures import ARCHITECTURES
 from core.database import Database
 from leaderboard.board import rows
-from leaderboard.correlate import architecture_gaps, detectable, instance_level, system_level
+from leaderboard.correlate import architecture_gaps, detectable, instance_level, instance_systems, system_level
+from leaderboard.pages.render import percent, render
 from leaderboard.plots import plain, scatter
+from leaderboard.ranking import read_many
 from leaderboard.records import Board
 from scorer.statistics.resamples import ResampleStore
 
@@ -72,21 +75,61 @@ def test_too_few_systems_have_a_reason_and_no_number(session: Session, board: Bo
     level = system_level(session, board, "em", STORE, without={g.architecture for g in board.groups})
     assert (level.found, level.line) == (None, None)
     assert "Fewer than two" in level.reason
-    assert instance_level(session, board, {g.architecture for g in board.groups}).reason
+    assert instance_level(session, board, STORE, {g.architecture for g in board.groups}).reason
 
 
 def test_instances_count_every_rated_question(session: Session, board: Board) -> None:
-    found = instance_level(session, board)
+    found = instance_level(session, board, STORE)
     for _, each in found.systems:
         assert each.both + each.judge_only + each.raters_only + each.neither == each.n == 40
-    assert found.pooled.n == 40 * len(found.systems)
+    measured = [number for _, each in found.systems for number in (each.phi, each.auc)]
+    assert any(each.interval.low is not None for each in measured)
+    for number in [*measured, found.pooled.phi, found.pooled.auc]:
+        if number.interval.low is None:  # every resample of so few answers may be alike
+            assert number.reason
+        else:
+            assert number.interval.low < number.value < number.interval.high
+    assert (found.pooled.n, found.pooled.questions) == (40 * len(found.systems), 40)
 
 
-def test_gaps_are_those_of_the_summaries(board: Board) -> None:
+def test_instances_are_those_of_the_stored_values(session: Session, board: Board) -> None:
+    entry, found = instance_level(session, board, STORE).systems[0]
+    human, decided = (read_many(session, [entry.evaluation_id], key)[entry.evaluation_id] for key in ("ais", "autoais"))
+    known = np.isfinite(human)
+    assert found.phi.value == pytest.approx(pearsonr(human[known], decided[known]).statistic)
+
+
+def test_leaving_out_changes_what_is_together_and_no_system(session: Session, board: Board) -> None:
+    whole = instance_level(session, board, STORE)
+    known = instance_systems(session, board, STORE)
+    assert len(known) == len(whole.systems)
+    part = instance_level(session, board, STORE, {"other"}, known)
+    assert part == instance_level(session, board, STORE, {"other"})
+    assert set(part.systems) < set(whole.systems)
+    assert part.pooled.n == 40 * len(part.systems) < whole.pooled.n
+
+
+def test_the_tables_show_every_interval(session: Session, board: Board) -> None:
+    questions, gaps = instance_level(session, board, STORE), architecture_gaps(session, board, STORE)
+    html = render(
+        "correlation_tables.html", board=board, questions=questions, gaps=gaps, smallest={}, titles=ARCHITECTURES,
+        shown=[],
+    )  # fmt: skip
+    for each in [questions.pooled, *(found for _, found in questions.systems)]:
+        for number in (each.phi, each.auc):
+            low, high = number.interval.low, number.interval.high
+            ends = f"no interval: {number.reason}" if low is None else f"{low:.2f} to {high:.2f}"
+            assert f'<td>{number.value:.2f}<span class="ci">{ends}</span>' in html
+    for gap in gaps:
+        assert f"{percent(gap.gap.interval.low, True)} to {percent(gap.gap.interval.high, True)}" in html
+
+
+def test_gaps_are_those_of_the_summaries(session: Session, board: Board) -> None:
     published = {g.architecture: g.summary.gap for g in board.groups}
-    for gap in architecture_gaps(board):
+    for gap in architecture_gaps(session, board, STORE):
+        assert gap.gap.interval.low < gap.gap.value < gap.gap.interval.high
         if gap.systems == len([r for r in board.rows if r.entry.architecture == gap.architecture]):
-            assert gap.gap == pytest.approx(published[gap.architecture])
+            assert gap.gap.value == pytest.approx(published[gap.architecture])
 
 
 def test_the_smallest_difference_shrinks_with_questions(session: Session, board: Board) -> None:

@@ -1,4 +1,4 @@
-"""Correlations at system and question level against SciPy, scikit-learn and direct loops."""
+"""Correlations at system level and gaps against SciPy and direct loops."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kendalltau, pearsonr, spearmanr
-from sklearn.metrics import confusion_matrix, matthews_corrcoef, roc_auc_score
 
 from scorer.statistics.coefficients import COEFFICIENTS, kendall, pearson, spearman
 from scorer.statistics.correlations import correlate
-from scorer.statistics.gaps import Gap, gaps
-from scorer.statistics.instances import instances, pooled
+from scorer.statistics.gaps import gaps
 from scorer.statistics.resamples import Resamples
+from scorer.statistics.system_scores import system_scores
 
 SCIPY = {"pearson": pearsonr, "spearman": spearmanr, "kendall": kendalltau}
 
@@ -173,49 +172,46 @@ def test_what_does_not_fit_is_refused(bad):
         )
 
 
-def test_instances_equal_scikit_learn():
-    rng = np.random.default_rng(0)
-    human = (rng.random(300) < 0.6).astype(float)
-    p = np.round(np.clip(0.3 * human + 0.7 * rng.random(300), 0, 1), 1)
-    decisions = (p >= 0.5).astype(float)
-    found = instances(decisions, p, human)
-    assert [found.neither, found.judge_only, found.raters_only, found.both] == confusion_matrix(
-        human, decisions
-    ).ravel().tolist()
-    assert found.phi == pytest.approx(matthews_corrcoef(human, decisions))
-    assert found.phi == pytest.approx(pearsonr(human, decisions).statistic)
-    assert found.auc == pytest.approx(roc_auc_score(human, p))
-    half = [(decisions[part], p[part], human[part]) for part in (slice(0, 100), slice(100, 300))]
-    assert pooled(half) == found
-
-
-@pytest.mark.parametrize(
-    ("decisions", "human", "phi", "auc"),
-    [
-        ([1, 1, 1], [0, 1, 1], "the judge decides every question alike", None),
-        ([0, 1, 1], [1, 1, 1], "every question has the same human label", "every question has the same human label"),
-        ([], [], "no rated questions", "no rated questions"),
-    ],
-)
-def test_undefined_instances_have_reasons(decisions, human, phi, auc):
-    found = instances(decisions, decisions, human)
-    assert (found.phi, found.phi_reason, found.auc_reason) == (None, phi, auc)
-    assert (found.auc is None) == (auc is not None)
-
-
-@pytest.mark.parametrize(
-    ("decisions", "p", "human"), [([2.0], [0.5], [1.0]), ([1.0], [np.nan], [1.0]), ([1.0, 0.0], [0.5], [1.0])]
-)
-def test_instances_refuse_what_is_no_decision(decisions, p, human):
-    with pytest.raises(ValueError):
-        instances(decisions, p, human)
+def test_without_an_architecture_pearson_has_the_intervals_of_the_others_alone():
+    ais, other, rated = benchmark()
+    names = ["RTR", "RTR", "Post", "Post", "Post", "LLM", "LLM", "LLM"]
+    resamples = Resamples.draw(200, 100, 0)
+    found = correlate(ais, other, rated, names, resamples).without_architecture["RTR"]
+    alone = correlate(ais[:, 2:], other[:, 2:], rated, names[2:], resamples).fit
+    assert found.pearson == alone.pearson
+    assert found.pearson.over_questions.low < found.pearson.value
+    assert found.kendall.value == alone.kendall.value
+    assert found.kendall.over_questions.method == "none"
 
 
 def test_gaps_per_architecture():
-    assert gaps([0.5, 0.25, 0.75], [0.75, 0.5, 0.5], ["Post", "RTR", "Post"]) == (
-        Gap("Post", 2, 0.625, 0.625, 0.0),
-        Gap("RTR", 1, 0.25, 0.5, 0.25),
-    )
+    """The gap and its resamples by hand: 60 questions, every third one rated."""
+    ais, other, _ = benchmark(60, 3, seed=4)
+    rated = np.arange(60) % 3 == 0
+    resamples = Resamples.draw(60, 300, 2)
+    post, rtr = gaps(system_scores(ais, other, rated, resamples), ["Post", "RTR", "Post"])
+    assert [(each.architecture, each.systems) for each in (post, rtr)] == [("Post", 2), ("RTR", 1)]
+    own = [0, 2]
+    assert post.gap.value == pytest.approx(other[:, own].mean() - ais[rated][:, own].mean())
+    assert post.gap.value == pytest.approx(post.autoais.value - post.ais.value)
+    drawn = []
+    for _, block in resamples.blocks():
+        for counts in block:
+            index = np.repeat(np.arange(60), counts)
+            drawn.append(other[index][:, own].mean() - ais[index][rated[index]][:, own].mean())
+    assert post.gap.interval.se == pytest.approx(np.std(drawn, ddof=1))
+    assert min(drawn) <= post.gap.interval.low < post.gap.value < post.gap.interval.high <= max(drawn)
+    with pytest.raises(ValueError):
+        gaps(system_scores(ais, other, rated, resamples), ["Post"])
+
+
+def test_a_gap_without_a_rated_question_has_the_reason():
+    ais, other, _ = benchmark(30, 3)
+    rated = np.ones((30, 3), dtype=bool)
+    rated[:, 1] = False
+    _, rtr = gaps(system_scores(ais, other, rated, Resamples.draw(30, 50, 0)), ["Post", "RTR", "Post"])
+    assert (rtr.gap.value, rtr.gap.reason) == (None, "a system has no rated question")
+    assert rtr.autoais.value == pytest.approx(other[:, 1].mean())
 
 
 def test_kendall_of_long_rows_equals_that_over_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
