@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import InvalidInput
 from core.tables import EditRatingRow, RaterExclusion, RatingBatch, RatingRow, RatingSheet
-from core.tracks import EDITING
+from core.tracks import EDITING, QA
 from scorer.agreement_report import BatchAgreement
 from scorer.sheet_strata import strata
 from server.bootstrap import Services
@@ -21,6 +21,10 @@ from submissions.ratings.editing_sheets import to_rate, write_sheet
 from submissions.ratings.sheets import published
 from submissions.report import report_to_dict
 
+RATED = {QA: "triples", EDITING: "sentences and intents"}
+"""What raters rate, by track."""
+HELD = {QA: "triples", EDITING: "revisions"}
+"""What submissions hold of it."""
 _MOST = 1_000
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from core.tracks import WORDS
 from leaderboard.arrange import Arranged, arrange, places, shown_rows
 from leaderboard.citation import board_bibtex
 from leaderboard.pages.render import render
@@ -33,14 +34,14 @@ def board_html(board: Board, view: View, public_url: str = "") -> str:
     arranged = arrange(board, view)
     notes = Notes()
     body = render(
-        "table.html", board=board, view=view, arranged=arranged, note=notes, sort=sort_of(board, view),
+        "table.html", board=board, view=view, arranged=arranged, note=notes, words=WORDS[board.track],
         system_link=lambda system_id: "system?" + urlencode({"benchmark": board.benchmark, "id": system_id}),
-        cell_note=cell_note, places=places(board, arranged),
+        sort=sort_of(board, view), cell_note=cell_note, places=places(board, arranged),
         at={row.entry.system_id: at for at, row in enumerate(shown_rows(board, arranged))},
     ) if arranged.shown else ""  # fmt: skip
     return render(
-        "board.html", board=board, view=view, arranged=arranged, table=body, notes=notes.listed(),
-        cleared=View(benchmark=view.benchmark).query(), message=message(board, arranged),
+        "board.html", board=board, view=view, arranged=arranged, words=WORDS[board.track], table=body,
+        notes=notes.listed(), cleared=View(benchmark=view.benchmark).query(), message=message(board, arranged),
         bibtex=board_bibtex(board, f"{public_url}/leaderboard/?" + urlencode({"benchmark": board.benchmark})),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ import gradio as gr
 
 from core.architectures import ARCHITECTURES
 from core.database import Database
-from core.tracks import EDITING, QA, TRACKS
+from core.tracks import EDITING, QA, TRACKS, WORDS
 from leaderboard.arrange import simplest, visible_columns
 from leaderboard.cache import Boards
 from leaderboard.pages.board_html import board_html, sort_of
@@ -26,7 +26,6 @@ from leaderboard.waiting import waiting
 _SIZES = [("Any", ""), *((title, key) for key, (title, _, _) in SIZES.items()), ("Not said", NO_SIZE)]
 PATHS = {QA: "/leaderboard/", EDITING: "/leaderboard/editing"}
 """Where each track has its board."""
-_SORTS = [("Name", "system"), ("Share of questions answered", "coverage"), ("Size", "size")]
 _DIRECTIONS = [("Highest first", False), ("Lowest first", True)]
 _RANKED_BY = {QA: "AIS, else AutoAIS", EDITING: "F1 AP, else F1 AP auto"}
 _HEADINGS = (Path(__file__).parent / "assets" / "board.js").read_text(encoding="utf-8")
@@ -167,12 +166,14 @@ _COUNT = 11
 def _controls(board: Board, view: View, there: list[tuple[str, str]]) -> list[Any]:
     titles = [(column.title, column.key) for column in board.columns]
     sort, ascending = sort_of(board, view)
+    words = WORDS[board.track]
+    own = [("Name", "system"), (f"Share of {words.item}s {words.done}", "coverage"), ("Size", "size")]
     supervisions = sorted({row.entry.supervision for row in board.rows} - {""})
     present = {group.architecture for group in board.groups}
     return [
         gr.update(choices=there, value=view.benchmark),
         gr.update(value=view.q),
-        gr.update(choices=[*_SORTS, *titles], value=sort),
+        gr.update(choices=[*own, *titles], value=sort),
         gr.update(value=ascending),
         gr.update(choices=titles, value=[column.key for column in visible_columns(board, view)]),
         gr.update(choices=[(title, key) for key, title in ARCHITECTURES.items() if key in present],

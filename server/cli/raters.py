@@ -17,18 +17,21 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 def agreement(batch: Annotated[int, typer.Argument(help="The batch's number.")], as_json: Json = False) -> None:
     """Krippendorff's alpha, ties, and each rater against the majority or the known answers."""
+    from core.tracks import WORDS
     from scorer.agreement_report import batch_agreement
     from server.cli.console import print_json, stdout, table
     from server.cli.wiring import services
     from server.ratings import agreement_document
 
-    with services().database.reading() as session:
-        found = agreement_document(batch_agreement(session, batch))
+    wired = services()
+    with wired.database.reading() as session:
+        told = batch_agreement(session, batch)
+    found, track = agreement_document(told), wired.benchmarks.row(told.batch.benchmark_id).track
     if as_json:
         print_json(found)
         return
     numbers = ("Items", "Ratings", "Alpha", "Ties")
-    shown = table(f"Agreement in batch {batch}", "Questions", *numbers, right=numbers)
+    shown = table(f"Agreement in batch {batch}", f"{WORDS[track].item}s".capitalize(), *numbers, right=numbers)
     for name, each in {"all": found["overall"], **found["by_type"]}.items():
         shown.add_row(name, f"{each['items']:,}", f"{each['ratings']:,}", _alpha(each), f"{each['ties']:,}")
     stdout().print(shown)

@@ -19,7 +19,8 @@ Synthetic = Annotated[bool, typer.Option("--synthetic", help="No person made the
 Skip = Annotated[
     bool,
     typer.Option(
-        "--skip-unknown", help="Leave out rows that cannot be rated: no answer, no attribution, unknown passage."
+        "--skip-unknown",
+        help="Leave out rows that cannot be rated: no answer, no attribution, unknown passage or revision.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
@@ -122,7 +123,7 @@ def list_batches(
     if as_json:
         print_json(rows)
         return
-    numbers = ("Batch", "Ratings", "Triples", "Raters")
+    numbers = ("Batch", "Ratings", "Items", "Raters")
     shown = table("Rating batches", *numbers[:1], "Benchmark", "State", *numbers[1:], "By", "Note", right=numbers)
     for row in rows:
         marks = [mark for mark in ("synthetic", "qualification") if row[mark]]
@@ -187,10 +188,12 @@ def _preview(file: Path, benchmark: str, synthetic: bool, skip_unknown: bool) ->
 def _show(found: Preview) -> None:
     from rich.markup import escape
 
+    from core.tracks import EDITING, QA
     from server.cli.console import stdout
     from server.cli.report import print_report
+    from server.ratings import HELD, RATED
 
-    console = stdout()
+    console, track = stdout(), EDITING if found.kind == EDITING else QA
     print_report(found.report, console)
     if found.applied_as is not None:
         console.print(f"[red]This very file was applied as batch {found.applied_as} and still counts.[/]")
@@ -200,7 +203,8 @@ def _show(found: Preview) -> None:
         return
     kind = f"{found.kind}, for qualification" if found.qualification else found.kind
     console.print(
-        f"[bold]Ratings[/]  {found.ratings:,} ({kind}) on {found.triples:,} triples by {len(found.raters)} raters"
+        f"[bold]Ratings[/]  {found.ratings:,} ({kind}) on {found.triples:,} {RATED[track]} by "
+        f"{len(found.raters)} raters"
     )
     console.print(
         f"  {found.new:,} new, {found.repeats:,} repeats, {len(found.conflicts):,} conflicts with earlier words"
@@ -212,7 +216,7 @@ def _show(found: Preview) -> None:
             f"  [yellow]row {conflict.row:,}[/] {who} said {words[0]} in batch {conflict.batch_id}, now {words[1]}: "
             f"{escape(conflict.question)} → {escape(conflict.answer)}"
         )
-    console.print(f"  {len(found.unheld):,} triples that no submission holds")
+    console.print(f"  {len(found.unheld):,} {HELD[track]} that no submission holds")
     console.print(
         f"[bold]Effect[/]   {found.new_labels:,} new labels, {found.verdicts_changed:,} verdicts turned, "
         f"{len(found.submissions):,} submissions to evaluate again"

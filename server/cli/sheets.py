@@ -1,4 +1,4 @@
-"""`aqa ratings sheet|open|close`: triples for raters, in files or on the rater page."""
+"""`aqa ratings sheet|open|close`: triples or revisions for raters, in files or on the rater page."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ def sheet(
         typer.Option(help="The file to write: .csv, .jsonl or .parquet; without it the sheet is only kept."),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="all, random, or stratified by where judge and answer match disagree.")
+        str,
+        typer.Option(
+            help="all, random, or (not in the editing track) stratified by where judge and answer match disagree."
+        ),
     ] = "all",
-    size: Annotated[int | None, typer.Option(min=1, help="How many triples to draw.")] = None,
+    size: Annotated[int | None, typer.Option(min=1, help="How many triples (editing track: texts) to draw.")] = None,
     submission: Annotated[
         list[str] | None, typer.Option(help="From this submission; repeatable (default: all on the board).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed draws the same triples.")] = 0,
+    seed: Annotated[int, typer.Option(help="The same seed draws the same ones.")] = 0,
     author: Annotated[str, typer.Option(help="Who draws it (default: the name you are logged in by).")] = "",
     before: Annotated[
         bool, typer.Option("--before", help="Editing track: also the passages before editing, beside the same reports.")
@@ -83,7 +86,7 @@ def open_sheet(
     note: Annotated[str, typer.Option(help="A sentence kept with the batch.")] = "",
     author: Annotated[str, typer.Option(help="Who opens it (default: the name you are logged in by).")] = "",
 ) -> None:
-    """Give a sheet to the raters on the rater page; it closes when every triple has all its raters."""
+    """Give a sheet to the raters on the rater page; it closes when all on it has all its raters."""
     from server.cli.console import stdout
     from server.cli.ratings import login
     from server.cli.wiring import services
@@ -96,7 +99,7 @@ def open_sheet(
 
 
 def close(batch: Annotated[int, typer.Argument(help="The batch's number.")]) -> None:
-    """Let an open batch count as it is, before every triple has all its raters."""
+    """Let an open batch count as it is, before all on it has all its raters."""
     from server.cli.console import stdout
     from server.cli.wiring import services
 

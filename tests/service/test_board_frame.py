@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from core.tracks import EDITING, QA
 from leaderboard.pages import PAGES
+from leaderboard.pages.board_page import PATHS
+from leaderboard.pages.ways import COMPARISONS, CORRELATIONS, EXAMPLES
 from server.bootstrap import Services
 from tests.live_server import serving
 from tests.small_benchmark import add_benchmark
@@ -29,10 +32,18 @@ def part(page: str, tag: str, name: str) -> str:
 
 
 def test_every_page_has_one_header_and_one_footer(client: httpx.Client) -> None:
-    pages = [client.get(path).text for path in ("/", "/docs", *(f"/leaderboard/{path}" for path in PAGES))]
+    """Only the ways to the board's pages differ: those of the editing track lead to its own."""
+    at = {path: client.get(path).text for path in ("/", "/docs", *(f"/leaderboard/{path}" for path in PAGES))}
+    ways = re.compile(r"<a [^>]*data-board>[^<]*</a>")
     for name, tag in (("aqa-top", "header"), ("aqa-foot", "footer")):
-        assert len({re.sub(r"\s+", "", part(page, tag, name)) for page in pages}) == 1
-        assert all(page.count(f'class="{name}"') == 1 for page in pages)
+        shown = {ways.sub("", part(page, tag, name)) for page in at.values()}
+        assert len({re.sub(r"\s+", "", header) for header in shown}) == 1
+        assert all(page.count(f'class="{name}"') == 1 for page in at.values())
+    for path, page in at.items():
+        track = EDITING if path.startswith("/leaderboard/editing") else QA
+        own = [PATHS[track], COMPARISONS[track], EXAMPLES[track], *([CORRELATIONS[QA]] if track == QA else [])]
+        found = re.findall(r'<a href="([^"]*)"[^>]*data-board>', page)
+        assert sorted(found) == sorted([*own, "/leaderboard/history"]), path
 
 
 def test_tabs_are_named_alike(client: httpx.Client) -> None:
@@ -43,7 +54,13 @@ def test_tabs_are_named_alike(client: httpx.Client) -> None:
 
 
 def test_the_header_marks_where_one_is(client: httpx.Client) -> None:
-    for path in ("/docs", "/leaderboard/", "/leaderboard/compare"):
+    for path in (
+        "/docs",
+        "/leaderboard/",
+        "/leaderboard/compare",
+        "/leaderboard/editing",
+        "/leaderboard/editing-compare",
+    ):
         current = re.findall(r'<a href="([^"]*)"[^>]*aria-current="page"', client.get(path).text)
         assert current == [path]
 

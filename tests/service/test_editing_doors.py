@@ -17,6 +17,7 @@ from server.bootstrap import Services
 from server.worker import Worker
 from tests.command_line import Aqa, runner
 from tests.hub_server import Hub
+from tests.rated_editing import filled, sheet
 from tests.small_benchmark import PASSAGES, add_team
 from tests.small_editing import GOOD, ITEMS, add_editing, jsonl, send
 from tests.web_client import API, bearer, csrf, sign_in, token
@@ -128,9 +129,9 @@ def test_a_maintainer_rates_on_the_page_and_over_the_api(editing: FlaskClient, s
     sent = send(services, add_team(services, "other"), WHOLE, publish=True)
     Worker(services).run_until_idle()
     boss = bearer(services, "boss", "maintainer")
-    sheet = editing.get(f"{API}/ratings/revisions?benchmark=edit&kind=jsonl", headers=boss)
-    assert sheet.status_code == 200
-    rows = [json.loads(line) for line in sheet.data.splitlines()]
+    drawn = editing.get(f"{API}/ratings/revisions?benchmark=edit&kind=jsonl", headers=boss)
+    assert drawn.status_code == 200
+    rows = [json.loads(line) for line in drawn.data.splitlines()]
     assert editing.get(f"{API}/ratings/revisions?benchmark=edit", headers=bearer(services)).status_code == 403
     assert editing.get(f"{API}/ratings/revisions?benchmark=small", headers=boss).status_code == 400
     for row in rows:
@@ -187,15 +188,30 @@ def test_on_the_command_line(aqa: Aqa, services: Services, tmp_path: Path) -> No
     assert status.code == 0, status.err
     shown = aqa("status", sent.json["id"]).out
     assert "Attr auto" in shown
-    sheet = tmp_path / "sheet.csv"
-    written = aqa("ratings", "sheet", "--benchmark", "edit", "--out", sheet, "--size", "1")
+    out = tmp_path / "sheet.csv"
+    written = aqa("ratings", "sheet", "--benchmark", "edit", "--out", out, "--size", "1")
     assert (written.code, "1 text of edit to rate" in written.out) == (0, True), written.err
     assert aqa("ratings", "sheet", "--benchmark", "edit").code == 2
-    assert aqa("ratings", "sheet", "--benchmark", "edit", "--out", sheet, "--method", "stratified").code == 2
-    refused = aqa("ratings", "preview", sheet, "--benchmark", "edit")
+    assert aqa("ratings", "sheet", "--benchmark", "edit", "--out", out, "--method", "stratified").code == 2
+    refused = aqa("ratings", "preview", out, "--benchmark", "edit")
     assert (refused.code, "not filled in" in refused.out) == (3, True)
     with services.database.reading() as session:
         assert session.get_one(Submission, sent.json["id"]).state == "scored"
+
+
+def test_a_batch_on_the_command_line_speaks_of_passages(aqa: Aqa, services: Services, tmp_path: Path) -> None:
+    add_editing(services, tmp_path / "editing")
+    send(services, add_team(services), publish=True)
+    Worker(services).run_until_idle()
+    file = tmp_path / "labels.csv"
+    file.write_bytes(filled(sheet(services), "Ann", {}))
+    applied = aqa("ratings", "apply", file, "--benchmark", "edit", "--yes")
+    assert applied.code == 0, applied.err
+    assert "5 (editing) on 5 sentences and intents by 1 raters" in " ".join(applied.out.split())
+    assert "0 revisions that no submission holds" in applied.out
+    agreement = aqa("ratings", "agreement", "1").out
+    assert "Passages" in agreement
+    assert not any(word in applied.out + agreement for word in ("triple", "uestion"))
 
 
 def test_revisions_come_back_scored_on_the_hub(hub: Hub, tmp_path: Path) -> None:

@@ -157,6 +157,16 @@ def test_an_empty_board_says_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(
+    "track, told, apart",
+    [("qa", "answers 50.0 %<", "revises"), ("editing", "revises 50.0 % of the passages<", "question")],
+)
+def test_a_board_speaks_of_what_its_track_is_about(track: str, told: str, apart: str) -> None:
+    html = board_html(replace(board(0.5, coverage=0.5), track=track), View("b"))
+    assert told in html
+    assert apart not in html
+
+
+@pytest.mark.parametrize(
     "value, shown", [(0.45678, "45.7"), (0.0, "0.0"), (1.0, "100.0"), (None, "n/a"), (-0.0001, "0.0")]
 )
 def test_numbers(value: float | None, shown: str) -> None:

@@ -48,12 +48,14 @@
     });
     document.addEventListener("click", (event) => { if (team?.open && !team.contains(event.target)) team.open = false; });
 
-    // From view to view of the board, the benchmark stays the one that is shown.
-    top.addEventListener("click", (event) => {
+    // From view to view of the board, the benchmark stays the one that is shown; in another tab, too, which is opened
+    // without a click.
+    const keep = (event) => {
       const link = event.target.closest(".aqa-nav a[data-board]");
       const benchmark = new URLSearchParams(location.search).get("benchmark");
       if (!link || !benchmark) return;
       link.search = new URLSearchParams({ benchmark });
-    });
+    };
+    for (const name of ["pointerdown", "click"]) top.addEventListener(name, keep);
   });
 }
