@@ -28,6 +28,13 @@ class Kept(Generic[_Value]):
         self._held: OrderedDict[Hashable, _Value] = OrderedDict()
         self._lock = threading.Lock()
 
+    def held(self, key: Hashable) -> _Value | None:
+        """The kept value of the key, if there is one."""
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+            return self._held.get(key)
+
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
         """The kept value of the key, or a new one."""
         with self._lock:

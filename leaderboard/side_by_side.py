@@ -6,35 +6,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
 from sqlalchemy.orm import Session
 
 from core.errors import InvalidInput
 from leaderboard.board import assemble
+from leaderboard.differences import Differences, Pair, Paired
 from leaderboard.entries import read_entries
-from leaderboard.ranking import read_many
 from leaderboard.records import Board, Cell, Entry, Row
 from scorer.statistics.ranks import Rank
 
 _NOT_YET = "Not scored anew yet."
+_NOT_PAIRED = "No interval: only {} questions have both values, and the numbers rest on others too."
+_ROUNDING = 1e-9
 _NEVER = "Left out of it, or entered after it."
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One metric of one system; `changed` counts the questions whose value differs, among `n` that have both."""
+    """One metric of one system; `changed` counts the questions whose value differs, among `n` that have both.
+
+    The interval of the difference is paired by question.
+    """
 
     before: float | None
     interval_before: tuple[float, float] | None
+    n_before: int
     after: float | None
     interval_after: tuple[float, float] | None
+    n_after: int | None
     difference: float | None
+    interval_difference: tuple[float, float] | None
     changed: int | None
     n: int | None
     signature_before: str
     signature_after: str
     reason: str | None
-    """Why a side has no number."""
+    """Why a side, or the interval of the difference, is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +97,8 @@ class SideBySide:
 
 
 def side_by_side(
-    session: Session, benchmark_id: str, before: Mapping[str, int], after: Mapping[str, int], rank_by: str = "",
-    *, ended: bool = False,
+    session: Session, benchmark_id: str, before: Mapping[str, int], after: Mapping[str, int],
+    differences: Differences, rank_by: str = "", *, ended: bool = False,
 ) -> SideBySide:  # fmt: skip
     """The systems on the board, their evaluations by submission before and after; `after` may lack some.
 
@@ -110,7 +117,7 @@ def side_by_side(
         raise InvalidInput(f"There is no metric {rank_by!r}.", f"Metrics: {', '.join(titles)}.")
     chosen = rank_by or _judged(new)
     old, new = _ranked(session, entries, old, chosen), _ranked(session, ready, new, chosen)
-    changed = _changed(session, entries, ready, list(titles))
+    changed = _changed(session, old, new, list(titles), differences)
     now = {row.entry.system_id: row for row in new.rows}
     missing = _NEVER if ended else _NOT_YET
     lines = [_line(row, now.get(row.entry.system_id), old, new, titles, changed, missing) for row in old.rows]
@@ -134,7 +141,7 @@ def _titles(old: Board, new: Board) -> dict[str, str]:
 
 def _line(
     row: Row, other: Row | None, old: Board, new: Board, titles: Mapping[str, str],
-    changed: Mapping[tuple[int, str], tuple[int, int]], missing: str,
+    changed: Mapping[tuple[int, str], Paired], missing: str,
 ) -> Line:  # fmt: skip
     entry, rank = row.entry, other.rank if other else None
     metrics = {}
@@ -168,16 +175,31 @@ def _cell(board: Board, cells: Mapping[str, Cell], metric: str) -> Cell:
     return next((cell for cell in own if cell.signature), own[0] if own else Cell(None, reason="Not measured."))
 
 
-def _change(before: Cell, after: Cell | None, changed: tuple[int, int] | None, missing: str) -> Change:
-    differing, n = changed or (None, None)
+def _change(before: Cell, after: Cell | None, paired: Paired | None, missing: str) -> Change:
+    interval = _interval(before)
     if after is None:
-        return Change(before.value, _interval(before), None, None, None, None, None, before.signature, "", missing)
-    both = before.value is not None and after.value is not None
-    difference = after.value - before.value if both else None  # type: ignore[operator]
+        return Change(
+            before.value, interval, before.n, None, None, None, None, None, None, None, before.signature, "", missing
+        )  # fmt: skip
+    known = paired or Paired(None, None)
+    if before.value is None or after.value is None:
+        difference, ends, reason = None, None, before.reason or after.reason
+    else:
+        difference = after.value - before.value
+        ends, reason = _ends(difference, known)
     return Change(
-        before.value, _interval(before), after.value, _interval(after), difference, differing, n, before.signature,
-        after.signature, None if both else before.reason or after.reason,
+        before.value, interval, before.n, after.value, _interval(after), after.n, difference, ends, known.changed,
+        known.n, before.signature, after.signature, reason,
     )  # fmt: skip
+
+
+def _ends(difference: float, paired: Paired) -> tuple[tuple[float, float] | None, str | None]:
+    """The ends of the difference that is shown, or why there are none."""
+    if paired.interval.low is None or paired.interval.high is None:
+        return None, paired.reason
+    if paired.difference is None or abs(paired.difference - difference) > _ROUNDING:
+        return None, _NOT_PAIRED.format(paired.n)
+    return (paired.interval.low, paired.interval.high), None
 
 
 def _interval(cell: Cell) -> tuple[float, float] | None:
@@ -185,19 +207,23 @@ def _interval(cell: Cell) -> tuple[float, float] | None:
 
 
 def _changed(
-    session: Session, entries: Sequence[Entry], ready: Sequence[Entry], metrics: Sequence[str]
-) -> dict[tuple[int, str], tuple[int, int]]:
-    """(system, metric) → questions whose value differs, and questions that have both."""
-    after = {entry.system_id: entry.evaluation_id for entry in ready}
-    pairs = {e.system_id: (e.evaluation_id, after[e.system_id]) for e in entries if e.system_id in after}
-    found: dict[tuple[int, str], tuple[int, int]] = {}
+    session: Session, old: Board, new: Board, metrics: Sequence[str], differences: Differences
+) -> dict[tuple[int, str], Paired]:
+    """(system, metric) → the paired difference, where both sides have a number or a reason for having none."""
+    now = {row.entry.system_id: row for row in new.rows}
+    found: dict[tuple[int, str], Paired] = {}
     for metric in metrics:
-        values = read_many(session, sorted({each for pair in pairs.values() for each in pair}), metric)
-        for system_id, (old, new) in pairs.items():
-            if old in values and new in values and len(values[old]) == len(values[new]):
-                both = np.isfinite(values[old]) & np.isfinite(values[new])
-                differ = int((values[old][both] != values[new][both]).sum())
-                found[system_id, metric] = (differ, int(both.sum()))
+        pairs: dict[Pair, str] = {}
+        systems: list[tuple[int, Pair]] = []
+        for row in old.rows:
+            other = now.get(row.entry.system_id)
+            signature = _cell(new, other.metrics, metric).signature if other else ""
+            if other and signature:
+                pair = (row.entry.evaluation_id, other.entry.evaluation_id)
+                pairs[pair] = signature
+                systems.append((row.entry.system_id, pair))
+        told = differences.of(session, pairs, metric)
+        found |= {(system, metric): told[pair] for system, pair in systems}
     return found
 
 

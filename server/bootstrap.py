@@ -14,6 +14,7 @@ from core.queue import Announcement, Queue
 from core.settings import Settings
 from leaderboard.board_json import BoardJson
 from leaderboard.cache import Boards
+from leaderboard.differences import Differences
 from scorer import judges
 from scorer.editing import sentences
 from scorer.evaluate import Scorer
@@ -82,6 +83,11 @@ class Services:
     def board_json(self) -> BoardJson:
         """The boards as the API gives them."""
         return BoardJson(self.database, Boards(self.database))
+
+    @cached_property
+    def differences(self) -> Differences:
+        """What scoring anew changed, kept as long as the process lives."""
+        return Differences(ResampleStore())
 
     def scorer_with(self, judge: Judge) -> Scorer:
         """A scorer under another judge."""

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import NotFound
 from core.tables import Rescore, RescoreItem, Submission, System
+from leaderboard.differences import Differences
 from leaderboard.side_by_side import SideBySide, side_by_side
 from submissions.rescoring import OPEN, PROMOTED
 
@@ -58,13 +59,13 @@ def progress_of(session: Session, row: Rescore) -> tuple[int, int, int]:
     return _progress(session, [row.id])[row.id]
 
 
-def compared(session: Session, row: Rescore, rank_by: str = "") -> SideBySide:
+def compared(session: Session, row: Rescore, differences: Differences, rank_by: str = "") -> SideBySide:
     """What is on the board, with its old and new scores; once promoted, what was old then."""
     items = session.scalars(select(RescoreItem).where(RescoreItem.rescore_id == row.id)).all()
     over = row.state == PROMOTED
     before = {item.submission_id: item.before_id for item in items if over and item.before_id is not None}
     after = {item.submission_id: item.evaluation_id for item in items if item.evaluation_id and not item.left_out}
-    return side_by_side(session, row.benchmark_id, before, after, rank_by, ended=row.state != OPEN)
+    return side_by_side(session, row.benchmark_id, before, after, differences, rank_by, ended=row.state != OPEN)
 
 
 def document(session: Session, row: Rescore) -> dict[str, Any]:

@@ -81,6 +81,24 @@ def all_pairs(
     )
 
 
+def paired_differences(
+    first: ArrayLike, second: ArrayLike, resamples: Resamples, confidence: float = 0.95
+) -> list[tuple[float, Interval]]:
+    """The columns of `first` (n, m) less those of `second`, each with its paired interval, as by `compare`.
+
+    Raises ValueError for shapes that do not fit, no question, and values that are not finite.
+    """
+    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.ndim != 2 or one.shape != two.shape or not len(one) == resamples.n > 0:
+        raise ValueError(f"values of shapes {one.shape} and {two.shape} do not fit resamples of {resamples.n}")
+    if not (np.isfinite(one).all() and np.isfinite(two).all()):
+        raise ValueError("values must be finite numbers")
+    columns, m = np.hstack([one, two]), one.shape[1]
+    binary = np.asarray(np.isin(columns, (0, 1)).all(axis=0))
+    gaps, intervals = _intervals(columns, np.arange(m), np.arange(m) + m, resamples, confidence, binary)
+    return list(zip(gaps, intervals, strict=True))
+
+
 def _compared(columns: Floats, resamples: Resamples, confidence: float, family: NDArray[np.bool_]) -> list[Comparison]:
     first, second = all_pairs_of(columns.shape[1])
     tests = paired_t(columns, first, second)

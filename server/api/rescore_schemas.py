@@ -69,13 +69,19 @@ class RankOut(Schema):
 
 
 class ChangeOut(Schema):
-    """One metric before and after, with 95 % intervals; `changed` of `n` questions have another value."""
+    """One metric before and after, with 95 % intervals; `changed` of `n` questions have another value.
+
+    The interval of the difference is paired by question; where it is missing, `reason` says why.
+    """
 
     before = fields.Float(allow_none=True, required=True)
     interval_before = fields.List(fields.Float(), allow_none=True, required=True)
+    n_before = fields.Integer(required=True)
     after = fields.Float(allow_none=True, required=True)
     interval_after = fields.List(fields.Float(), allow_none=True, required=True)
+    n_after = fields.Integer(allow_none=True, required=True)
     difference = fields.Float(allow_none=True, required=True)
+    interval_difference = fields.List(fields.Float(), allow_none=True, required=True)
     changed = fields.Integer(allow_none=True, required=True)
     n = fields.Integer(allow_none=True, required=True)
     signature_before = fields.String(required=True)

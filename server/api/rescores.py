@@ -46,7 +46,7 @@ def one(rescore_id: str, query_data: dict[str, str]) -> dict[str, Any]:
     """One rescore: old and new of every system on the board, side by side"""
     with services().database.reading() as session:
         row = reading.found(session, number(rescore_id, "rescore"))
-        found = reading.compared(session, row, query_data["rank_by"])
+        found = reading.compared(session, row, services().differences, query_data["rank_by"])
         return reading.document(session, row) | {"side_by_side": found.to_dict()}
 
 

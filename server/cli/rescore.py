@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from core.text import counted
+
 if TYPE_CHECKING:
     from core.tables import Rescore
-    from leaderboard.side_by_side import Line, SideBySide
+    from leaderboard.side_by_side import Change, Line, SideBySide
     from server.bootstrap import Services
 
 Number = Annotated[int | None, typer.Argument(help="The rescore's number (default: the one that is open).")]
@@ -81,7 +84,7 @@ def status(
     if row is None:
         return _list(wired, benchmark, as_json)
     with wired.database.reading() as session:
-        told, found = document(session, row), compared(session, row, rank_by)
+        told, found = document(session, row), compared(session, row, wired.differences, rank_by)
     if as_json:
         print_json(ComparedOut().dump(told | {"side_by_side": found.to_dict()}))
         return
@@ -214,15 +217,20 @@ def _show_beside(found: SideBySide) -> None:
         console.print(f"Nothing changes for any system in {', '.join(found.unchanged.values())}.", markup=False)
     for key, title in found.differing.items():
         ranked = key == found.rank_by
-        numbers = ("Old", "New", "95 % interval", "Difference", *(("Rank",) if ranked else ()))
+        numbers = ("Old", "New", "Difference", "n", *(("Rank",) if ranked else ()))
         shown = table(f"{title}, %", "System", *numbers, right=numbers)
         for line in found.lines:
             change = line.metrics[key]
-            difference = "" if change.difference is None else f"{100 * change.difference:+.1f}"
-            interval = "–".join(_percent(end) for end in change.interval_after or ())
-            told = [_percent(change.before), _percent(change.after), interval, difference]
+            told = [
+                _with_ends(change.before, change.interval_before), _with_ends(change.after, change.interval_after),
+                _with_ends(change.difference, change.interval_difference, "+"), _counts(change),
+            ]  # fmt: skip
             shown.add_row(f"{line.system} v{line.version}", *told, *([_ranks(line)] if ranked else []))
         console.print(shown)
+    if found.differing:
+        below = "Below each number stands its 95 % interval; that of the difference is paired by question."
+        console.print(below, soft_wrap=True)
+    _show_reasons(found)
     if found.rank_by in found.differing:
         console.print("A rank is the interval of places that a system may hold; ▲ ▼: clear of its old places.")
 
@@ -238,5 +246,29 @@ def _rank(found: Any) -> str:
     return str(found.best) if found.best == found.worst else f"{found.best}–{found.worst}"
 
 
-def _percent(value: float | None) -> str:
-    return "n/a" if value is None else f"{100 * value:.1f}"
+def _show_reasons(found: SideBySide) -> None:
+    """Why numbers or intervals are missing: each reason once, with how many it is true of."""
+    from server.cli.console import stdout
+
+    reasons = Counter(reason for line in found.lines for key in found.differing if (reason := line.metrics[key].reason))
+    for reason, count in reasons.items():
+        stdout().print(f"Missing in {counted(count, 'place')}: {reason}", markup=False, soft_wrap=True)
+
+
+def _with_ends(value: float | None, ends: tuple[float, float] | None, sign: str = "") -> str:
+    if value is None:
+        return "n/a"
+    between = (" to " if sign else "–").join(_percent(end, sign) for end in ends) if ends else "no interval"
+    return f"{_percent(value, sign)}\n{between}"
+
+
+def _percent(value: float, sign: str) -> str:
+    shown = f"{100 * value:{sign}.1f}"
+    return shown if float(shown) else "0.0"
+
+
+def _counts(change: Change) -> str:
+    """The questions behind the numbers: one figure where both sides have as many."""
+    if change.n_after is None or change.n_after == change.n_before:
+        return f"{change.n_before:,}"
+    return f"{change.n_before:,} → {change.n_after:,}"

@@ -69,9 +69,9 @@ def _page(template: str, identifier: int, **shown: Any) -> str:
     with services().database.reading() as session:
         row = reading.found(session, identifier)
         try:
-            found = reading.compared(session, row, rank_by)
+            found = reading.compared(session, row, services().differences, rank_by)
         except InvalidInput:
-            found = reading.compared(session, row)
+            found = reading.compared(session, row, services().differences)
         told = reading.document(session, row)
     words = WORDS[services().benchmarks.row(told["benchmark"]).track]
     return render_template(template, rescore=told, found=found, rank_by=rank_by, words=words, **shown)

@@ -20,6 +20,9 @@ from core.tables.base import utc_now
 from leaderboard.board import rows
 from leaderboard.exports import KINDS, export
 from leaderboard.history import board_on, days, moves
+from leaderboard.pages.history_page import HistoryPage
+from leaderboard.pages.render import coordinate, percent
+from leaderboard.past import Moment, moments
 from leaderboard.records import Board
 
 FIRST, SECOND = date(2026, 3, 1), date(2026, 3, 9)
@@ -127,6 +130,22 @@ def test_moves_say_what_happened(database: Database) -> None:
     assert notes["System 002"].startswith("version 1 → 2")
     same = boards(database)[0]
     assert {move.note for move in moves(same, same)} == {"unchanged"}
+
+
+def test_the_page_shows_each_value_with_its_interval_and_n(database: Database) -> None:
+    html = HistoryPage(database)._shown("generated", *shown_moments(database))
+    for board in boards(database):
+        for row in board.rows:
+            cell = row.metrics[board.rank_by]
+            if cell.value is not None:
+                assert f"{percent(cell.low)}–{percent(cell.high)}, n {cell.n}" in html
+                assert f"--l:{coordinate(cell.low)};--h:{coordinate(cell.high)};--v:{coordinate(cell.value)}" in html
+
+
+def shown_moments(database: Database) -> tuple[list[Moment], str, str]:
+    with database.reading() as session:
+        there = moments(session, "generated")
+    return there, FIRST.isoformat(), SECOND.isoformat()
 
 
 def test_files_hold_what_the_board_holds(database: Database) -> None:

@@ -29,7 +29,7 @@ def test_a_rescore_stays_beside_the_board_until_it_is_promoted_whole(services: S
     assert count(services, EvaluationRow) == evaluated + 4, "the old ones stay"
     assert state(services, made)["ready"]
     with services.database.reading() as session:
-        found = reading.compared(session, made)
+        found = reading.compared(session, made, services.differences)
     assert found.rank_by == "autoais"
     line = next(line for line in found.lines if line.system == "A")
     change = line.metrics["autoais"]
@@ -40,6 +40,10 @@ def test_a_rescore_stays_beside_the_board_until_it_is_promoted_whole(services: S
     assert line.metrics["em"].interval_before
     assert line.metrics["em"].interval_before == line.metrics["em"].interval_after
     assert change.interval_after == (0.0, 0.8)
+    assert change.interval_difference == pytest.approx((-0.685, 0.0), abs=1e-3), "paired: one of five questions changed"
+    assert (change.n_before, change.n_after, change.reason) == (5, 5, None)
+    unmoved = line.metrics["em"].interval_difference
+    assert unmoved == pytest.approx((-unmoved[1], unmoved[1])), "other questions could differ"
     assert ("autoais" in found.differing, {"em", "f1"} <= set(found.unchanged)) == (True, True)
     assert line.rank_before is not None
     assert line.rank_after is not None
@@ -50,7 +54,7 @@ def test_a_rescore_stays_beside_the_board_until_it_is_promoted_whole(services: S
     assert {judge_of(services, system) for system in ("A", "B", "Private", "Gone")} == {"judge:strict@1"}
     assert work(services) == 0
     with services.database.reading() as session:
-        later = reading.compared(session, reading.found(session, made.id))
+        later = reading.compared(session, reading.found(session, made.id), services.differences)
         assert later.to_dict() == found.to_dict() | {"ended": True}, "told later too"
         told = session.scalars(select(AuditEvent.action).where(AuditEvent.action.like("rescore.%"))).all()
     assert told == ["rescore.started", "rescore.promoted"]
@@ -98,7 +102,7 @@ def test_what_is_left_out_stands_in_a_column_apart(services: Services) -> None:
     assert "token-overlap" in judge_of(services, "B")
     assert items(services, made)[left.id].left_out
     with services.database.reading() as session:
-        found = reading.compared(session, reading.found(session, made.id))
+        found = reading.compared(session, reading.found(session, made.id), services.differences)
     lines = {line.system: line for line in found.lines}
     assert (lines["A"].ready, lines["B"].ready) == (True, False)
     assert lines["B"].metrics["em"].reason == "Left out of it, or entered after it."
@@ -108,7 +112,8 @@ def test_what_is_left_out_stands_in_a_column_apart(services: Services) -> None:
 def test_nothing_is_said_to_stay_before_it_is_scored_anew(services: Services) -> None:
     made = rescores.start(services, "small", "strict")
     with services.database.reading() as session:
-        found = reading.compared(session, made)
+        found = reading.compared(session, made, services.differences)
+    assert {line.metrics["em"].interval_difference for line in found.lines} == {None}
     assert [line.metrics["em"].reason for line in found.lines] == ["Not scored anew yet."] * len(found.lines)
     assert (found.unchanged, found.differing) == ({}, found.metrics)
 

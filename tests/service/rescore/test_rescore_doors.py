@@ -50,12 +50,15 @@ def test_the_api_and_the_pages(services: Services) -> None:
     found = client.get(f"{API}/rescores/{made.id}?rank_by=em", headers=house).json
     assert (found["ready"], found["side_by_side"]["rank_by"]) == (True, "em")
     [line] = [each for each in found["side_by_side"]["lines"] if each["system"] == "A"]
-    assert line["metrics"]["autoais"]["difference"] == pytest.approx(-0.2)
+    change = line["metrics"]["autoais"]
+    assert change["difference"] == pytest.approx(-0.2)
+    assert (change["interval_difference"][1], change["n_before"], change["n_after"]) == (0.0, 5, 5)
     assert client.get(f"{API}/rescores/{made.id}?rank_by=x", headers=house).status_code == 400
     assert client.get(f"{API}/rescores/99", headers=house).status_code == 404
     shown = re.sub(r"<[^>]+>|\s+", " ", client.get(f"/rescores/{made.id}/live").text)
     assert "Scored beside the board; ready to be promoted" in shown
-    assert re.search(r"40\.0 → +20\.0 +0\.0–80\.0 +-20\.0; 1 of 5 questions", shown)
+    ends = r"0\.0–80\.0 → 0\.0–80\.0 +−20\.0 +\(−68\.5 to 0\.0\) +1 of 5 questions differ"
+    assert re.search(rf"40\.0 → +20\.0 +{ends}", shown)
     assert re.search(r"Nothing changes for any system in EM, F1", shown)
     assert client.post(f"/rescores/{made.id}/promote", data={"csrf": field}).status_code == 303
     assert "the board shows the new scores" in client.get(f"/rescores/{made.id}").text
@@ -82,6 +85,8 @@ def test_the_command_line(services: Services, aqa: Aqa) -> None:
     shown = aqa("rescore", "status").out
     assert "aqa rescore promote" in shown
     assert "-20.0" in shown
+    assert "-68.5 to 0.0" in shown
+    assert "paired by question" in shown
     assert "Nothing changes for any system in EM, F1" in shown
     assert "EM, %" not in shown
     found = aqa("rescore", "status", "--json").json
