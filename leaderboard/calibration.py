@@ -7,8 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.records import Interval
+from leaderboard.recipes import resampling
+from scorer.judges.calibrated.gain import calibration_error
 from scorer.scoring import Values
 from scorer.statistics.intervals import wilson
+from scorer.statistics.measured import Measured
+from scorer.statistics.resamples import ResampleStore
 
 BINS = 10
 
@@ -31,12 +35,15 @@ class Calibration:
 
     bins: tuple[Bin, ...]
     n: int
-    error: float | None
+    error: Measured | None
     reason: str | None = None
 
 
-def calibrate(p: Values, ais: Values) -> Calibration:
-    """Compare p with labels where both are known; ten bins of equal width, the last one closed."""
+def calibrate(p: Values, ais: Values, store: ResampleStore, recipe: str) -> Calibration:
+    """Compare p with labels where both are known; ten bins of equal width, the last one closed.
+
+    The error's interval resamples questions as the recipe says.
+    """
     known = np.isfinite(p) & np.isfinite(ais)
     if not known.any():
         return Calibration((), 0, None, "No judged answer of this system has been rated.")
@@ -51,6 +58,5 @@ def calibrate(p: Values, ais: Values) -> Calibration:
             ends = Interval(*wilson(positive, n), None, "wilson")
             mean = float(chances[inside].mean())
             bins.append(Bin(place / BINS, (place + 1) / BINS, n, mean, positive / n, ends))
-    total = int(known.sum())
-    error = sum(each.n * abs(each.share - each.mean_p) for each in bins) / total
-    return Calibration(tuple(bins), total, error)
+    drawn = store.get(len(chances), *resampling(recipe))
+    return Calibration(tuple(bins), len(chances), calibration_error(chances, labels, drawn))

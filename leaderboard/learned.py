@@ -46,7 +46,7 @@ def learned(session: Session, board: Board, row: Row, store: ResampleStore) -> L
     own = row.entry.evaluation_id
     ids = [each.entry.evaluation_id for each in board.rows if each.entry.judge == row.entry.judge]
     p, ais = read_many(session, ids, "autoais_p"), read_many(session, ids, "ais")
-    cell = _judged_cell(board, row)
+    cell = judged_cell(board, row)
     if own not in p or own not in ais or cell is None:
         return Learned(0, 0, 0, reason="No judged answer of this system has been rated.")
     labelled, systems = _labels(p, ais)
@@ -57,7 +57,7 @@ def learned(session: Session, board: Board, row: Row, store: ResampleStore) -> L
         return Learned(len(labelled.p), systems, len(mine.p), reason=reason)
     count, seed = resampling(cell.signature)
     drawn = store.get(len(mine.p), count, seed)
-    measured = gains(mine.p, fit.out_of_fold(mine), mine.labels, mine.groups, drawn, bare=("auc",))
+    measured = gains(mine.p, fit.out_of_fold(mine), mine.labels, mine.groups, drawn)
     mean = estimate(values := _everywhere(fit, p[own]), store.get(len(values), count, seed))
     return Learned(len(labelled.p), systems, len(mine.p), tuple(measured), mean, _signature(cell.signature, fit), None)
 
@@ -90,7 +90,8 @@ def _everywhere(fit: CrossFit, p: Values) -> Values:
     return values
 
 
-def _judged_cell(board: Board, row: Row) -> Cell | None:
+def judged_cell(board: Board, row: Row) -> Cell | None:
+    """The row's number of the judge, in whichever column it stands."""
     cells = (row.metrics[column.key] for column in board.columns if column.metric == "autoais")
     return next((cell for cell in cells if cell.value is not None), None)
 

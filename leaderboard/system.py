@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from core.tables import ScoreRow, Submission
 from leaderboard.calibration import Calibration, calibrate
 from leaderboard.entries import read_score_rows
-from leaderboard.learned import Learned, learned
+from leaderboard.learned import Learned, judged_cell, learned
 from leaderboard.pairing import compared
 from leaderboard.ranking import read_many
 from leaderboard.recipes import recipe_of
@@ -63,7 +63,10 @@ def system_view(session: Session, board: Board, row: Row, store: ResampleStore) 
     evaluation = row.entry.evaluation_id
     p, ais = (read_many(session, [evaluation], key).get(evaluation, np.array([])) for key in ("autoais_p", "ais"))
     versions = _versions(session, board, row.entry.system_id, store)
-    return SystemView(row, versions, calibrate(p, ais), learned(session, board, row, store))
+    judged = judged_cell(board, row)
+    nothing = np.array([])
+    found = calibrate(p, ais, store, judged.signature) if judged else calibrate(nothing, nothing, store, "")
+    return SystemView(row, versions, found, learned(session, board, row, store))
 
 
 def _versions(session: Session, board: Board, system_id: int, store: ResampleStore) -> tuple[Version, ...]:

@@ -35,6 +35,7 @@ def _environment() -> Environment:
         "method": method_name,
         "method_help": method_help,
         "signed": signed,
+        "coefficient": coefficient,
         "left_out": left_out_in_words,
         "few_raters": few_raters_in_words,
     }
@@ -70,6 +71,12 @@ def signed(value: float) -> str:
     """A difference with three decimals and its sign; none where it rounds to nothing."""
     shown = f"{value:+.3f}"
     return shown.replace("-", "−") if float(shown) else "0.000"
+
+
+def coefficient(value: float) -> str:
+    """A correlation or an AUC with two decimals."""
+    shown = f"{value:.2f}"
+    return shown.replace("-", "−") if float(shown) else "0.00"
 
 
 def pvalue(p: float | None) -> str:

@@ -16,7 +16,7 @@ from core.architectures import ARCHITECTURES
 from core.database import Database
 from leaderboard.board import rows
 from leaderboard.correlate import architecture_gaps, detectable, instance_level, instance_systems, system_level
-from leaderboard.pages.render import percent, render
+from leaderboard.pages.render import coefficient, percent, render
 from leaderboard.plots import plain, scatter
 from leaderboard.ranking import read_many
 from leaderboard.records import Board
@@ -118,8 +118,8 @@ def test_the_tables_show_every_interval(session: Session, board: Board) -> None:
     for each in [questions.pooled, *(found for _, found in questions.systems)]:
         for number in (each.phi, each.auc):
             low, high = number.interval.low, number.interval.high
-            ends = f"no interval: {number.reason}" if low is None else f"{low:.2f} to {high:.2f}"
-            assert f'<td>{number.value:.2f}<span class="ci">{ends}</span>' in html
+            ends = f"no interval: {number.reason}" if low is None else f"{coefficient(low)} to {coefficient(high)}"
+            assert f'<td>{coefficient(number.value)}<span class="ci">{ends}</span>' in html
     for gap in gaps:
         assert f"{percent(gap.gap.interval.low, True)} to {percent(gap.gap.interval.high, True)}" in html
 

@@ -73,16 +73,30 @@ def test_changes_are_paired_differences(session: Session, board: Board) -> None:
 def test_calibration_counts_every_judged_and_rated_answer_once() -> None:
     p = np.array([0.05, 0.05, 0.95, 1.0, np.nan, 0.5])
     ais = np.array([0.0, 1.0, 1.0, 1.0, 0.0, np.nan])
-    found = calibrate(p, ais)
+    found = calibrate(p, ais, STORE, "bs:500|seed:1")
     assert [(each.n, each.share) for each in found.bins] == [(2, 0.5), (2, 1.0)]
     assert found.n == 4
-    assert found.error == pytest.approx((2 * 0.45 + 2 * 0.025) / 4)
+    assert found.error.value == pytest.approx((2 * 0.45 + 2 * 0.025) / 4)
     assert found.bins[1].interval.high == pytest.approx(1.0)
     assert calibration(found, "judge", True)["data"][1]["y"] == [50.0, 100.0]
 
 
+def test_the_calibration_error_has_the_interval_of_questions_drawn_anew() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(60)
+    ais = (rng.random(60) < p**2).astype(float)
+    error = calibrate(p, ais, STORE, "bs:400|seed:1").error
+    drawn = []
+    for _, block in STORE.get(60, 400, 1).blocks():
+        for counts in block:
+            at = np.repeat(np.arange(60), counts)
+            drawn.append(calibrate(p[at], ais[at], STORE, "bs:400|seed:1").error.value)
+    assert error.interval.se == pytest.approx(np.std(drawn, ddof=1))
+    assert min(drawn) <= error.interval.low < error.value < error.interval.high
+
+
 def test_without_ratings_there_is_a_reason_and_no_number() -> None:
-    found = calibrate(np.array([0.5]), np.array([np.nan]))
+    found = calibrate(np.array([0.5]), np.array([np.nan]), STORE, "")
     assert (found.error, found.bins) == (None, ())
     assert found.reason
 

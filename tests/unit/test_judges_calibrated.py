@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from core.errors import InvalidInput, NotFound, Refused
 from core.records import Judgment, Pair
@@ -135,6 +136,25 @@ def test_gains_are_resampled_by_question() -> None:
         np.tile(data.p, 10), np.tile(found, 10), np.tile(data.labels, 10), data.groups * 10, STORE.get(60, 999, 1)
     )[0]
     assert (many.interval.low, many.interval.high) == pytest.approx((one.interval.low, one.interval.high))
+    assert one.raw_interval.low < one.raw < one.raw_interval.high
+    assert one.calibrated_interval.low < one.calibrated < one.calibrated_interval.high
+
+
+def test_the_auc_of_both_sides_is_resampled_together() -> None:
+    data = overconfident(60, 60)
+    other = np.random.default_rng(0).random(len(data.p))
+    resamples = STORE.get(60, 299, 1)
+    found = gains(data.p, other, data.labels, data.groups, resamples)[-1]
+    places = {name: at for at, name in enumerate(dict.fromkeys(data.groups))}
+    of = np.array([places[group] for group in data.groups])
+    drawn = []
+    for _, block in resamples.blocks():
+        for counts in block:
+            at = np.repeat(np.arange(len(of)), counts[of])
+            drawn.append(roc_auc_score(data.labels[at], other[at]) - roc_auc_score(data.labels[at], data.p[at]))
+    assert found.difference == pytest.approx(roc_auc_score(data.labels, other) - roc_auc_score(data.labels, data.p))
+    assert found.interval.se == pytest.approx(np.std(drawn, ddof=1))
+    assert found.interval.low < found.difference < found.interval.high
 
 
 def test_one_class_has_no_auc() -> None:

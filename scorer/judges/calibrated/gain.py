@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from core.records import Interval
 from scorer.judges.verdict import THRESHOLD
-from scorer.statistics.bca import acceleration, ends
 from scorer.statistics.intervals import NONE
+from scorer.statistics.measured import Measured, measured
 from scorer.statistics.resamples import Floats, Resamples
+from scorer.statistics.roc import Series, auc, auc_drawn, auc_without
 
 BINS = 10
 CLIP = 0.001
 """p is moved into [CLIP, 1 - CLIP] for the log loss alone, which a single p of 0 or 1 could make infinite."""
 
 _AT_ONCE = 256
-"""Resamples whose weights are spread over the pairs together: bounds the memory."""
+"""Questions left out at once: bounds the memory."""
 
 Statistic = Callable[[Floats], Floats]
 """Weights per question (B, questions) to the statistic (B,)."""
@@ -36,7 +37,10 @@ MEASURES: dict[str, tuple[str, bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """One measure before and after; `difference` is after less before with its interval, None with a reason."""
+    """One measure before and after, each with its interval; `difference` is after less before, with a paired one.
+
+    `reason` says why a part is None, or the difference has no interval.
+    """
 
     measure: str
     raw: float | None
@@ -44,19 +48,24 @@ class Gain:
     difference: float | None
     interval: Interval
     reason: str | None = None
+    raw_interval: Interval = NONE
+    calibrated_interval: Interval = NONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A measure of one series of p: its value, in every resample, and without each question in turn."""
+
+    value: float
+    drawn: Floats
+    without: Floats
 
 
 def gains(
-    raw: Floats,
-    calibrated: Floats,
-    labels: Floats,
-    groups: Sequence[str],
-    resamples: Resamples,
-    bare: Collection[str] = (),
-) -> list[Gain]:
+    raw: Floats, calibrated: Floats, labels: Floats, groups: Sequence[str], resamples: Resamples
+) -> list[Gain]:  # fmt: skip
     """Every measure of MEASURES on pairs (n,), resampled by question; `resamples` is over the different groups.
 
-    Measures in `bare` get no interval: that of the AUC takes most of the time, and a rising map leaves it as it was.
     Ends are BCa, percentile where it is undefined. Raises ValueError where the resamples do not fit the groups.
     """
     names = list(dict.fromkeys(groups))
@@ -69,40 +78,48 @@ def gains(
         "log_loss": lambda p: _mean(_log_loss(p, labels), of, len(names)),
         "ece": lambda p: _ece(p, labels, of, len(names)),
         "accuracy": lambda p: _mean(((p >= THRESHOLD) == labels) * 1.0, of, len(names)),
-        "auc": lambda p: _auc(p, labels, of),
     }
-    return [_gain(key, make(raw), make(calibrated), labels, resamples, key in bare) for key, make in makers.items()]
+    found = [
+        _gain(key, _side(make(raw), resamples), _side(make(calibrated), resamples), len(raw))
+        for key, make in makers.items()
+    ]
+    return [*found, _auc_gain(Series(raw, labels, of), Series(calibrated, labels, of), resamples)]
 
 
-def _gain(key: str, before: Statistic, after: Statistic, labels: Floats, resamples: Resamples, bare: bool) -> Gain:
-    if key == "auc" and np.ptp(labels) == 0:
-        return Gain(key, None, None, None, NONE, "All labels are alike, so there is nothing to tell apart.")
-    one = np.ones((1, resamples.n))
-    raw, found = float(before(one)[0]), float(after(one)[0])
-    if bare:
-        return Gain(key, raw, found, found - raw, NONE, "No interval was asked for.")
-    if resamples.n < 2:
-        return Gain(key, raw, found, found - raw, NONE, "One question has no interval.")
-    drawn = np.concatenate([after(w := block.astype(np.float64)) - before(w) for _, block in resamples.blocks()])
-    drawn = drawn[np.isfinite(drawn)]  # an AUC is undefined where a resample holds one class only
-    if len(drawn) < 2 or np.ptp(drawn) == 0:
-        return Gain(key, raw, found, found - raw, NONE, "Every resample gives the same difference.")
-    left_out = _left_out(before, after, resamples.n)
-    low, high, se, corrected = ends(drawn[:, None], np.array([found - raw]), acceleration(left_out))
-    method = "bca" if corrected[0] else "percentile"
-    return Gain(key, raw, found, found - raw, Interval(float(low[0]), float(high[0]), float(se[0]), method))
+def calibration_error(p: Floats, labels: Floats, resamples: Resamples) -> Measured:
+    """ECE of p (n,) against labels (n,), one pair a question, with its interval."""
+    side = _side(_ece(p, labels, np.arange(len(p)), len(p)), resamples)
+    return measured(side.value, len(p), side.drawn, side.without)
 
 
-def _left_out(before: Statistic, after: Statistic, n: int) -> Floats:
-    """Deviations (n, 1) of the jackknife: each question left out once."""
-    parts = []
-    for start in range(0, n, _AT_ONCE):
-        weights = np.ones((min(_AT_ONCE, n - start), n))
+def _auc_gain(raw: Series, calibrated: Series, resamples: Resamples) -> Gain:
+    if raw.constant:
+        return Gain("auc", None, None, None, NONE, "All labels are alike, so there is nothing to tell apart.")
+    drawn = auc_drawn([raw, calibrated], resamples)
+    before, after = (
+        _Side(auc(each), drawn[:, at], auc_without(each, resamples.n)) for at, each in enumerate((raw, calibrated))
+    )
+    return _gain("auc", before, after, len(raw.of))
+
+
+def _gain(key: str, before: _Side, after: _Side, n: int) -> Gain:
+    difference = after.value - before.value
+    if len(before.without) < 2:
+        return Gain(key, before.value, after.value, difference, NONE, "One question has no interval.")
+    first, second = (measured(each.value, n, each.drawn, each.without).interval for each in (before, after))
+    change = measured(difference, n, after.drawn - before.drawn, after.without - before.without)
+    reason = "Every resample gives the same difference." if change.reason else None
+    return Gain(key, before.value, after.value, difference, change.interval, reason, first, second)
+
+
+def _side(statistic: Statistic, resamples: Resamples) -> _Side:
+    drawn = np.concatenate([statistic(block.astype(np.float64)) for _, block in resamples.blocks()])
+    without = []
+    for start in range(0, resamples.n, _AT_ONCE):
+        weights = np.ones((min(_AT_ONCE, resamples.n - start), resamples.n))
         weights[np.arange(len(weights)), np.arange(start, start + len(weights))] = 0
-        parts.append(after(weights) - before(weights))
-    values = np.concatenate(parts)
-    values = np.where(np.isfinite(values), values, np.nanmean(values))
-    return np.asarray((values.mean() - values)[:, None])
+        without.append(statistic(weights))
+    return _Side(float(statistic(np.ones((1, resamples.n)))[0]), drawn, np.concatenate(without))
 
 
 def _mean(values: Floats, of: NDArray[np.intp], n: int) -> Statistic:
@@ -121,24 +138,3 @@ def _ece(p: Floats, labels: Floats, of: NDArray[np.intp], n: int) -> Statistic:
     np.add.at(distances, (of, np.minimum((p * BINS).astype(int), BINS - 1)), labels - p)
     counts = np.bincount(of, minlength=n).astype(np.float64)
     return lambda weights: np.asarray(np.abs(weights @ distances).sum(axis=1) / np.maximum(weights @ counts, 1))
-
-
-def _auc(p: Floats, labels: Floats, of: NDArray[np.intp]) -> Statistic:
-    """Chance that a positive pair has the larger p, ties half; NaN where a resample holds one class only."""
-    levels, rank = np.unique(p, return_inverse=True)
-    order = np.argsort(rank, kind="stable")
-    starts = np.searchsorted(rank[order], np.arange(len(levels)))
-
-    def statistic(weights: Floats) -> Floats:
-        return np.concatenate([part(weights[at : at + _AT_ONCE]) for at in range(0, len(weights), _AT_ONCE)])
-
-    def part(weights: Floats) -> Floats:
-        each = weights[:, of[order]]
-        positive = np.add.reduceat(each * labels[order], starts, axis=1)
-        negative = np.add.reduceat(each * (1 - labels[order]), starts, axis=1)
-        below = np.cumsum(negative, axis=1) - negative / 2
-        pairs = positive.sum(axis=1) * negative.sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((positive * below).sum(axis=1) / pairs)
-
-    return statistic
