@@ -24,9 +24,8 @@ from core.tables import Job, RunRow, Submission
 from core.tables.base import utc_now
 from server import auth
 from server.bootstrap import Services
-from server.run_entries import counted, entry_file
+from server.run_entries import Extent, counted, entry_card, entry_file, supersede
 from server.run_parts import Decoding, blobs_of, parts_for, provenance, with_answers_kept
-from submissions.intake import SystemCard
 from submissions.sources import model
 from systems import catalog, runner
 from systems.config import SystemConfig
@@ -192,25 +191,6 @@ def found(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
     return row
 
 
-def entry_name(config: SystemConfig, changes: dict[str, str], first: int | None = None) -> str:
-    """The name on the board: the catalog's only if nothing was changed, so that no stand-in goes by it.
-
-    A run on the `first` questions alone is a system of its own: it would else replace the run on all of them.
-    """
-    short = [f"first {first}"] if first else []
-    short += [
-        _short(value).split("@")[0] if name == "model" else f"{name}={_short(value)}"
-        for name, value in sorted(changes.items())  # PostgreSQL keeps no order of them
-    ]
-    return f"{config.name} ({', '.join(short)})"[:120] if short else config.name
-
-
-def _short(value: str) -> str:
-    """A component's value without folders, and a file of answers without its digest."""
-    kind, _, where = value.partition(":")
-    return where.partition("@")[0] if kind == "answers" else value.rstrip("/").rpartition("/")[2]
-
-
 def _enter(
     services: Services,
     claim: Claim,
@@ -221,10 +201,10 @@ def _enter(
     result: runner.Run,
     told: dict[str, Any],
 ) -> None:
-    card = _card(plan, config, benchmark)
+    card = entry_card(plan.entry, config, plan.changes, Extent.of(result, _asked(plan, benchmark), benchmark))
     reference = row.team_id == _reference_team(services)
     state = "done" if result.ended == runner.COMPLETE else "partial"
-    reason = None if state == "done" else f"The run ended {result.ended}; what it had answered was entered."
+    reason = None if state == "done" else f"The run ended {result.ended}; what it had answered entered as {card.name}."
 
     def finish(session: Session, submission_id: str | None, reason: str | None) -> None:
         values = {"state": state, "stage": state, "progress": len(result.outputs) / max(1, _asked(plan, benchmark))}
@@ -236,6 +216,7 @@ def _enter(
 
     def accepted(session: Session, submission: Submission) -> None:
         finish(session, submission.id, reason)
+        supersede(session, row.submission_id, submission)
 
     intake = services.intake.unlimited() if reference else services.intake
     if not result.outputs:
@@ -249,16 +230,7 @@ def _enter(
         )  # fmt: skip
     except Conflict as error:
         with services.database.transaction() as session:
-            finish(session, None, f"{error.message} Nothing new was entered.")
-
-
-def _card(plan: RunPlan, config: SystemConfig, benchmark: Benchmark) -> SystemCard:
-    if plan.entry is not None:
-        return SystemCard(**plan.entry | {"links": tuple(plan.entry["links"])})
-    asked = _asked(plan, benchmark)
-    name = entry_name(config, plan.changes, asked if asked < len(benchmark.questions) else None)
-    described = f"{config.title}. {config.notes}".strip()
-    return SystemCard(name, config.architecture, config.supervision, described, (), config.uses_autoais)
+            finish(session, row.submission_id, f"{error.message} Nothing new was entered.")
 
 
 def _asked(plan: RunPlan, benchmark: Benchmark) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -17,6 +18,8 @@ from server.bootstrap import Services
 from server.demo import record_runs
 from server.runs import RunPlan
 from server.worker import Worker
+from systems.rarr import build
+from systems.rarr.system import EditingSystem
 from tests.scripted_editing import StepLLM, asked
 from tests.small_benchmark import OSLO, QUESTIONS, add_benchmark
 from tests.small_editing import ITEMS, add_editing
@@ -67,12 +70,20 @@ def test_revisions_enter_by_the_same_door(services: Services, tmp_path: Path, ll
     ]  # fmt: skip
 
 
-def test_a_limit_and_a_budget_hold_for_passages_too(services: Services, tmp_path: Path, llm: StepLLM) -> None:
+def test_a_limit_and_a_budget_hold_for_passages_too(
+    services: Services, tmp_path: Path, llm: StepLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
     add_editing(services, tmp_path / "bench")
     run = ended(services, runs.start(services, "Small-RARR", "edit", RunPlan(limit=2)))
     assert (run.state, run.details["answered"]) == ("done", 2)  # type: ignore[index]
+    monkeypatch.setattr(build, "EditingSystem", partial(EditingSystem, batch=1))
+    part = ended(services, runs.start(services, "Small-RARR", "edit", RunPlan(seconds=1e-9)))
+    assert (part.state, part.details["answered"]) == ("partial", 1)  # type: ignore[index]
     with services.database.reading() as session:
-        assert session.scalars(select(System.name)).all() == ["Small-RARR (first 2)"]
+        names = session.scalars(select(System.name).order_by(System.id)).all()
+        assert names == ["Small-RARR (first 2)", "Small-RARR (first 1)"]
+        last = session.get_one(Submission, part.submission_id)
+        assert last.system.description.endswith("ended out of time after the first 1 of 4 passages.")
 
 
 def test_answers_to_questions_are_revised(services: Services, tmp_path: Path, llm: StepLLM) -> None:

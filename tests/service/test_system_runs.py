@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from core.errors import Conflict, InvalidInput, NotFound
+from core.errors import InvalidInput, NotFound
 from core.tables import Job, PredictionRow, RunRow, Submission, System
 from leaderboard.board import rows
 from leaderboard.waiting import waiting
@@ -25,7 +25,6 @@ from server.bootstrap import Services
 from server.deletion import delete_team, drop_unused
 from server.runs import RunPlan
 from server.worker import Worker
-from systems.answerers import FromFile
 from systems.catalog import catalog
 from tests.small_benchmark import GOOD, NILE, OSLO, QUESTIONS, ROME, add_benchmark, add_team, submit
 
@@ -140,38 +139,6 @@ def test_a_team_runs_under_its_own_name_and_quota(services: Services, tmp_path: 
         entered = session.get(Submission, runs.get(services, identifier).submission_id)
         assert entered is not None
         assert (entered.system.team_id, entered.system.reference) == (team, False)
-
-
-def test_a_budget_leaves_what_there_is_and_can_be_raised(
-    services: Services, tmp_path: Path, answers: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(FromFile, "batch", 1, raising=False)
-    add_benchmark(services, tmp_path / "bench")
-    plan = RunPlan({"answerer": answers}, seconds=1e-9)
-    identifier = runs.start(services, "attribute-bm25", "small", plan)
-    Worker(services).run_until_idle()
-    part = runs.get(services, identifier)
-    assert (part.state, part.details["ended"], part.details["answered"]) == ("partial", "out of time", 1)
-    first = submission_of(services, identifier)
-    runs.resume(services, identifier, seconds=600)
-    Worker(services).run_until_idle()
-    whole = runs.get(services, identifier)
-    assert (whole.state, whole.details["answered"], whole.details["resumed"]) == ("done", 5, 1)
-    assert submission_of(services, identifier).version == first.version + 1
-    with pytest.raises(Conflict):
-        runs.resume(services, identifier)
-
-
-def test_a_budget_of_nothing_enters_nothing_and_says_so(services: Services, tmp_path: Path, answers: str) -> None:
-    add_benchmark(services, tmp_path / "bench")
-    identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}, seconds=0))
-    Worker(services).run_until_idle()
-    row = runs.get(services, identifier)
-    assert (row.state, row.submission_id, row.details["answered"]) == ("partial", None, 0)
-    assert row.reason == "The run ended out of time before it had answered anything."
-    runs.resume(services, identifier, seconds=60)
-    Worker(services).run_until_idle()
-    assert runs.get(services, identifier).state == "done"
 
 
 def test_answers_are_kept_by_content_and_leave_no_path(services: Services, tmp_path: Path, answers: str) -> None:
