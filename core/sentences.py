@@ -35,5 +35,17 @@ def split(text: str) -> tuple[str, ...]:
     return tuple(part for line in text.splitlines() if (part := line.strip()))
 
 
+def places(text: str) -> tuple[tuple[int, int], ...]:
+    """Start and end in the text of each of its sentences, by `split`; blanks may differ in length, letters do not."""
+    letters = [at for at, sign in enumerate(text) if not sign.isspace()]
+    found: list[tuple[int, int]] = []
+    before = 0
+    for sentence in split(text):
+        after = before + len("".join(sentence.split()))
+        found.append((letters[before], letters[after - 1] + 1))
+        before = after
+    return tuple(found)
+
+
 def _letters(parts: Sequence[str]) -> str:
     return "".join("".join(part.split()) for part in parts)

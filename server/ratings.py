@@ -17,8 +17,8 @@ from scorer.agreement_report import BatchAgreement
 from scorer.sheet_strata import strata
 from server.bootstrap import Services
 from submissions.ratings import Preview, kinds
+from submissions.ratings.chosen import published
 from submissions.ratings.editing_sheets import to_rate, write_sheet
-from submissions.ratings.sheets import published
 from submissions.report import report_to_dict
 
 RATED = {QA: "triples", EDITING: "sentences and intents"}
@@ -107,14 +107,31 @@ def exported(services: Services, benchmark: str, what: str, kind: str) -> tuple[
 
 
 def drawn(
-    services: Services, author: str, benchmark: str, method: str, size: int | None, seed: int, submissions: list[str]
+    services: Services,
+    author: str,
+    benchmark: str,
+    method: str,
+    size: int | None,
+    seed: int,
+    submissions: list[str],
+    before: bool = False,
 ) -> RatingSheet:
-    """A new sheet; the strata of a stratified one are where judge and answer match disagree."""
+    """A new sheet; the strata of a stratified one are where judge and answer match disagree.
+
+    `before`, of the editing track, asks for the originals beside the same reports, too.
+    """
     chosen = services.benchmarks.get(benchmark).id
     with services.database.reading() as session:
         known = strata(session, submissions or published(session, chosen)) if method == "stratified" else {}
     return services.sheets.make(
-        chosen, author=author, method=method, size=size, submissions=submissions, strata=known, seed=seed
+        chosen,
+        author=author,
+        method=method,
+        size=size,
+        submissions=submissions,
+        strata=known,
+        seed=seed,
+        before=before,
     )
 
 

@@ -5,7 +5,7 @@ from core.tables.audit import AuditEvent
 from core.tables.base import Base
 from core.tables.benchmarks import BenchmarkRow, ExemplarRow, QuestionRow
 from core.tables.boards import BoardSnapshot
-from core.tables.editing import EditRatingRow, RevisionRow
+from core.tables.editing import EditRatingRow, RevisionRow, SheetRevision
 from core.tables.evaluations import EvaluationRow, ScoreRow, ValuesRow
 from core.tables.ratings import RaterExclusion, RaterSalt, RatingBatch, RatingRow, RatingSheet, SheetRow
 from core.tables.repos import NamespaceRow, Repo, RepoCommit, RepoEntry, RepoUpload
@@ -50,6 +50,7 @@ __all__ = [
     "RunRow",
     "ScoreRow",
     "SentRequest",
+    "SheetRevision",
     "SheetRow",
     "ShownEvaluation",
     "Submission",

@@ -44,3 +44,21 @@ class EditRatingRow(Base):
     """A pseudonym."""
     positive: Mapped[bool]
     note: Mapped[str] = mapped_column(Text, default="")
+
+
+class SheetRevision(Base):
+    """A text of a sheet for raters beside its report, and what is asked of it; a copy, since entries come and go."""
+
+    __tablename__ = "rating_sheet_revision"
+    __table_args__ = (UniqueConstraint("sheet_id", "revision"),)
+
+    sheet_id: Mapped[int] = mapped_column(ForeignKey("rating_sheet.id", ondelete="CASCADE"), primary_key=True)
+    row: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    """The number of the first question asked of it; each question of a sheet has a number."""
+    revision: Mapped[bytes] = mapped_column(LargeBinary(16))
+    """As in `EditRatingRow`."""
+    position: Mapped[int]
+    text: Mapped[str] = mapped_column(Text)
+    report: Mapped[list[dict[str, Any]]]
+    asked: Mapped[list[dict[str, Any]]]
+    """`sentence` as in `EditRatingRow`, and where it stands in the text: `start`, `end`."""

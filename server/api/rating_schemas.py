@@ -10,6 +10,8 @@ from core import tabular
 from server.api.schemas import ReportBody
 from submissions.ratings.sheets import METHODS
 
+_BEFORE = "Editing track: also the passages before editing, beside the same reports."
+
 
 class RatingFileIn(Schema):
     """A file of ratings and the benchmark that they are for."""
@@ -185,6 +187,7 @@ class SheetIn(Schema):
     size = fields.Integer(load_default=None, allow_none=True, validate=Range(min=1, max=1_000_000))
     seed = fields.Integer(load_default=0, validate=Range(min=0, max=2**31 - 1))
     submissions = fields.List(fields.String(), load_default=list, validate=Length(max=1_000))
+    before = fields.Boolean(load_default=False, metadata={"description": _BEFORE})
 
 
 class SheetOut(Schema):
@@ -194,7 +197,9 @@ class SheetOut(Schema):
     benchmark = fields.String(attribute="benchmark_id", required=True)
     method = fields.String(required=True)
     seed = fields.Integer(required=True)
-    population = fields.Integer(required=True, metadata={"description": "Unrated triples it was drawn from."})
+    population = fields.Integer(
+        required=True, metadata={"description": "Unrated triples (editing track: texts) it was drawn from."}
+    )
     submissions = fields.List(fields.String(), required=True)
     author = fields.String(required=True)
 
@@ -212,6 +217,4 @@ class RevisionsQuery(SheetQuery):
     submission = fields.List(fields.String(validate=Length(max=64)), load_default=list, validate=Length(max=1_000))
     size = fields.Integer(load_default=None, allow_none=True, validate=Range(min=1, max=1_000_000))
     seed = fields.Integer(load_default=0, validate=Range(min=0, max=2**31 - 1))
-    before = fields.Boolean(
-        load_default=False, metadata={"description": "Also the passages before editing, beside the same reports."}
-    )
+    before = fields.Boolean(load_default=False, metadata={"description": _BEFORE})

@@ -152,7 +152,7 @@ def take_back(json_data: dict[str, str]) -> dict[str, Any]:
 @bp.output(SheetOut, status_code=201)
 @answers(bp, 400, 403, 404)
 def sheet(json_data: dict[str, Any]) -> RatingSheet:
-    """Draw the next unrated triples; the probability of each is recorded with it"""
+    """Draw the next unrated triples, with the probability of each; in the editing track, revisions"""
     return documents.drawn(services(), signed_in().team, **json_data)
 
 

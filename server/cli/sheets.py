@@ -41,16 +41,18 @@ def sheet(
     from server.ratings import drawn
 
     wired = services()
-    if wired.benchmarks.get(benchmark).track == EDITING:
+    editing = wired.benchmarks.get(benchmark).track == EDITING
+    if editing and out is not None:
         _of_revisions(benchmark, out, method, size, submission or [], seed, before)
         return
-    made = drawn(wired, author or login(), benchmark, method, size, seed, submission or [])
+    made = drawn(wired, author or login(), benchmark, method, size, seed, submission or [], before)
     if out is not None:
         with written(out) as stream:
             wired.sheets.write(made.id, out.suffix.removeprefix("."), stream)
     where = f", written to {out}" if out else ""
+    unrated = "texts to rate" if editing else "unrated triples"
     stdout().print(
-        f"Sheet {made.id} of {benchmark}: drawn from {made.population:,} unrated triples ({made.method}){where}. "
+        f"Sheet {made.id} of {benchmark}: drawn from {made.population:,} {unrated} ({made.method}){where}. "
         f"Give it to raters on the pages with: aqa ratings open {made.id}",
         markup=False,
         soft_wrap=True,
@@ -58,7 +60,7 @@ def sheet(
 
 
 def _of_revisions(
-    benchmark: str, out: Path | None, method: str, size: int | None, submissions: list[str], seed: int, before: bool
+    benchmark: str, out: Path, method: str, size: int | None, submissions: list[str], seed: int, before: bool
 ) -> None:
     from core.errors import InvalidInput
     from core.text import counted
@@ -66,8 +68,6 @@ def _of_revisions(
     from server.cli.wiring import services
     from server.ratings import revision_sheet
 
-    if out is None:
-        raise InvalidInput("Sheets of revisions are files, and are not kept here.", "Name one: --out FILE.")
     if method not in ("all", "random"):
         raise InvalidInput(f"Revisions are not drawn by the method {method!r}.", "Methods: all, random.")
     kind = out.suffix.removeprefix(".")

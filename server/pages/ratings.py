@@ -104,10 +104,13 @@ def draw() -> tuple[str, int] | Response:
     try:
         size, method = request.form.get("size", "").strip(), request.form.get("method", "all")
         amount = number(size, "sheet of the size") if size else None
-        if services().benchmarks.get(_benchmark()).track == EDITING:
-            data, _ = documents.revision_sheet(services(), _benchmark(), "csv", [], amount, 0, "before" in request.form)
+        editing, before = services().benchmarks.get(_benchmark()).track == EDITING, "before" in request.form
+        if editing and request.form.get("do") != "open":
+            data, _ = documents.revision_sheet(services(), _benchmark(), "csv", [], amount, 0, before)
             return attachment(data, f"{_benchmark()}-revisions.csv")
-        sheet = documents.drawn(services(), signed_in().team, _benchmark(), method, amount, 0, [])
+        if editing:
+            method = "random" if amount else "all"
+        sheet = documents.drawn(services(), signed_in().team, _benchmark(), method, amount, 0, [], before)
         if request.form.get("do") == "open":
             batch = services().assignments.open(sheet.id, signed_in().team)
             return Response(status=303, headers={"Location": url_for(".one", batch_id=batch.id)})

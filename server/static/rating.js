@@ -8,24 +8,27 @@
 
 function rate(form) {
   const second = document.getElementById("second");
+  // Of a triple two questions are asked, the second depending on the first; of a sentence or an intent one.
+  const [one, two] = second ? ["interpretable", "supported"] : ["said", null];
   const guidelines = document.getElementById("guidelines");
   const answered = (name) => form.elements[name].value;
 
   function settle() {
+    if (!second) return;
     second.disabled = answered("interpretable") !== "Y";
     if (second.disabled) for (const option of form.querySelectorAll("[name=supported]")) option.checked = false;
   }
 
   function choose(value) {
-    const name = answered("interpretable") === "Y" && !onFirst() ? "supported" : "interpretable";
+    const name = two && answered(one) === "Y" && !onFirst() ? two : one;
     const option = form.querySelector(`[name=${name}][value=${value}]`);
     option.checked = true;
     settle();
-    if (name === "interpretable" && value === "Y") form.querySelector("[name=supported]").focus();
+    if (two && name === one && value === "Y") form.querySelector("[name=supported]").focus();
     else option.focus();
   }
 
-  function onFirst() { return document.activeElement?.name === "interpretable"; }
+  function onFirst() { return document.activeElement?.name === one; }
 
   function typing() { return document.activeElement?.matches("textarea"); }
 
@@ -41,7 +44,7 @@ function rate(form) {
   });
   form.addEventListener("change", settle);
   form.addEventListener("submit", (event) => {
-    const open = !answered("interpretable") ? "first" : !second.disabled && !answered("supported") ? "second" : null;
+    const open = !answered(one) ? "first" : two && !second.disabled && !answered(two) ? "second" : null;
     if (!open) return;
     event.preventDefault();
     document.getElementById(open).querySelector("input").focus();

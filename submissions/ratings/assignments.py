@@ -1,43 +1,31 @@
-"""Raters at work on a sheet: the next triple for each, their answers, and the batch that closes when all is rated."""
+"""Raters at work on a sheet: the next question for each, their answers, and the batch that closes when all is rated."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from core.benchmark import Benchmarks
 from core.database import Database
 from core.errors import Conflict, InvalidInput, NotFound
-from core.passage_text import rating_text
 from core.queue import Queue
-from core.tables import RatingBatch, RatingRow, RatingSheet, SheetRow
+from core.tables import RatingBatch, RatingSheet
 from core.tables.base import utc_now
-from core.text import near_key
-from submissions.labels import raters_left_out, raters_per_item
+from core.tracks import EDITING
+from submissions.labels import raters_per_item
+from submissions.ratings import kinds
 from submissions.ratings.pseudonyms import pseudonyms
-from submissions.ratings.touched import keys_in, re_evaluating
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a rater sees of one triple: no system, and nobody else's answers. `given` is their own earlier answer."""
-
-    batch_id: int
-    row: int
-    total: int
-    question: str
-    answer: str
-    passage: str
-    interpretable: bool | None = None
-    supported: bool | None = None
-    note: str = ""
+from submissions.ratings.revision_work import RevisionWork
+from submissions.ratings.touched import re_evaluating
+from submissions.ratings.triple_work import TripleWork
+from submissions.ratings.work import Answer, RevisionTask, Task, Word, Work
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`mine` of the sheet's `total` triples are rated by this rater; `complete` triples have all their raters."""
+    """`mine` of the sheet's `total` questions are answered by this rater; `complete` have all their raters."""
 
     mine: int
     total: int
@@ -54,7 +42,7 @@ class Assignments:
     queue: Queue
 
     def open(self, sheet_id: int, author: str, note: str = "") -> RatingBatch:
-        """Give a sheet to raters. Raises `NotFound`, and `Conflict` if it is with them already."""
+        """Give a sheet to raters. Raises `NotFound`, and `Conflict` if it is with them already or out of date."""
         with self.database.transaction() as session:
             sheet = session.get(RatingSheet, sheet_id, with_for_update=True)
             if sheet is None:
@@ -65,6 +53,7 @@ class Assignments:
             batch = RatingBatch(
                 benchmark_id=sheet.benchmark_id, sheet_id=sheet_id, file_digest=f"sheet-{sheet_id}",
                 file_name="", author=author[:80], note=note,
+                splitter=self._work(sheet.benchmark_id).opened(session, sheet_id),
             )  # fmt: skip
             session.add(batch)
         return batch
@@ -74,49 +63,32 @@ class Assignments:
         with self.database.reading() as session:
             return list(session.scalars(_open().order_by(RatingBatch.id)))
 
-    def next(self, batch_id: int, rater: str) -> Task | None:
-        """The first triple that this rater has not rated and that needs a rater; None if there is none left."""
+    def next(self, batch_id: int, rater: str) -> Task | RevisionTask | None:
+        """The first question that this rater has not answered and that needs a rater; None if there is none left."""
         name = self._pseudonym(rater)
         with self.database.reading() as session:
             batch = _batch(session, batch_id)
             if batch.applied_at is not None:
                 return None
-            mine = select(RatingRow.triple).where(RatingRow.batch_id == batch_id, RatingRow.rater == name)
-            query = (
-                select(SheetRow)
-                .where(
-                    SheetRow.sheet_id == batch.sheet_id,
-                    SheetRow.triple.not_in(mine),
-                    SheetRow.triple.not_in(_complete(batch, raters_per_item(session, batch.benchmark_id))),
-                )
-                .order_by(SheetRow.row)
-                .limit(1)
-            )
-            row = session.scalars(query).first()
-            return None if row is None else self._task(session, batch, row, None)
+            work = self._work(batch.benchmark_id)
+            number = work.next(session, batch, raters_per_item(session, batch.benchmark_id), name)
+            return None if number is None else work.task(session, batch, number, name)
 
-    def task(self, batch_id: int, row: int, rater: str) -> Task:
-        """One triple of the sheet with this rater's own answer, to look at again. Raises `NotFound`."""
-        with self.database.reading() as session:
-            batch = _batch(session, batch_id)
-            found = _sheet_row(session, batch, row)
-            return self._task(session, batch, found, _own(session, batch, found, self._pseudonym(rater)))
-
-    def previous(self, batch_id: int, rater: str, before: int | None = None) -> Task | None:
-        """The last triple that this rater rated, or the last before a row; None if there is none."""
+    def task(self, batch_id: int, row: int, rater: str) -> Task | RevisionTask:
+        """One question of the sheet with this rater's own answer, to look at again. Raises `NotFound`."""
         name = self._pseudonym(rater)
         with self.database.reading() as session:
             batch = _batch(session, batch_id)
-            query = (
-                select(SheetRow)
-                .join(RatingRow, RatingRow.triple == SheetRow.triple)
-                .where(SheetRow.sheet_id == batch.sheet_id, RatingRow.batch_id == batch_id, RatingRow.rater == name)
-                .order_by(SheetRow.row.desc())
-            )
-            if before is not None:
-                query = query.where(SheetRow.row < before)
-            row = session.scalars(query.limit(1)).first()
-            return None if row is None else self._task(session, batch, row, _own(session, batch, row, name))
+            return self._work(batch.benchmark_id).task(session, batch, row, name)
+
+    def previous(self, batch_id: int, rater: str, before: int | None = None) -> Task | RevisionTask | None:
+        """The last question that this rater answered, or the last before a row; None if there is none."""
+        name = self._pseudonym(rater)
+        with self.database.reading() as session:
+            batch = _batch(session, batch_id)
+            work = self._work(batch.benchmark_id)
+            number = work.previous(session, batch, name, before)
+            return None if number is None else work.task(session, batch, number, name)
 
     def record(
         self, batch_id: int, row: int, rater: str, interpretable: bool, supported: bool | None, note: str = ""
@@ -128,29 +100,14 @@ class Assignments:
         """
         if interpretable is (supported is None):
             raise InvalidInput("The second question is asked if, and only if, the first is answered with yes.")
-        name = self._pseudonym(rater)
-        with self.database.transaction() as session:
-            batch = _batch(session, batch_id, lock=True)
-            if batch.applied_at is not None or batch.revoked_at is not None:
-                raise Conflict(f"Batch {batch_id} is closed.", "Nothing was stored. Thank you for your work.")
-            place = _sheet_row(session, batch, row)
-            needed = raters_per_item(session, batch.benchmark_id)
-            own = _own(session, batch, place, name)
-            if own is None:
-                if place.triple in set(session.scalars(_complete(batch, needed))):
-                    raise Conflict("Others have completed this one in the meantime.", "Go on with the next.")
-                own = _add(session, batch, place, name)
-            own.interpretable, own.supported, own.positive = interpretable, supported, bool(supported)
-            own.note, own.rated_at = note, utc_now().isoformat(timespec="seconds")
-            session.flush()
-            done = len(session.scalars(_complete(batch, needed)).all())
-            if done < _size(session, batch):
-                return False
-            self._close(session, batch)
-            return True
+        return self._store(batch_id, row, rater, Answer(interpretable, supported, note))
+
+    def record_word(self, batch_id: int, row: int, rater: str, yes: bool, note: str = "") -> bool:
+        """The same of a sentence of a revision, or of its intent."""
+        return self._store(batch_id, row, rater, Word(yes, note))
 
     def close(self, batch_id: int) -> RatingBatch:
-        """Let an open batch count as it is, before every triple has all its raters. Raises `Conflict`."""
+        """Let an open batch count as it is, before every question has all its raters. Raises `Conflict`."""
         with self.database.transaction() as session:
             batch = _batch(session, batch_id, lock=True)
             if batch.applied_at is not None or batch.revoked_at is not None:
@@ -163,24 +120,38 @@ class Assignments:
         name = self._pseudonym(rater)
         with self.database.reading() as session:
             batch = _batch(session, batch_id)
-            mine = select(func.count()).where(RatingRow.batch_id == batch_id, RatingRow.rater == name)
-            complete = session.scalars(_complete(batch, raters_per_item(session, batch.benchmark_id))).all()
+            work, needed = self._work(batch.benchmark_id), raters_per_item(session, batch.benchmark_id)
             return Progress(
-                session.scalar(mine) or 0, _size(session, batch), len(complete),
+                work.mine(session, batch, name), work.size(session, batch), work.complete(session, batch, needed),
                 batch.applied_at is not None or batch.revoked_at is not None,
             )  # fmt: skip
 
+    def _store(self, batch_id: int, row: int, rater: str, said: Answer | Word) -> bool:
+        name = self._pseudonym(rater)
+        with self.database.transaction() as session:
+            batch = _batch(session, batch_id, lock=True)
+            if batch.applied_at is not None or batch.revoked_at is not None:
+                raise Conflict(f"Batch {batch_id} is closed.", "Nothing was stored. Thank you for your work.")
+            work, needed = self._work(batch.benchmark_id), raters_per_item(session, batch.benchmark_id)
+            if not isinstance(said, work.takes):
+                raise InvalidInput(f"Batch {batch_id} asks for something else.")
+            work.store(session, batch, row, needed, name, said)
+            session.flush()
+            if work.complete(session, batch, needed) < work.size(session, batch):
+                return False
+            self._close(session, batch)
+            return True
+
     def _close(self, session: Session, batch: RatingBatch) -> None:
-        with re_evaluating(session, self.queue, batch.benchmark_id, lambda: keys_in(session, batch.id)):
+        kind = kinds.of(self.benchmarks.get(batch.benchmark_id))
+        with re_evaluating(
+            session, self.queue, batch.benchmark_id, lambda: kind.keys_in(session, batch.id), kind.moves
+        ):
             batch.applied_at = utc_now()
 
-    def _task(self, session: Session, batch: RatingBatch, row: SheetRow, own: RatingRow | None) -> Task:
-        benchmark = self.benchmarks.get(batch.benchmark_id)
-        passage = self.benchmarks.corpus(benchmark).passages([row.passage_id])[row.passage_id]
-        shown = (benchmark.questions[row.position].text, row.answer, rating_text(passage))
-        if own is None:
-            return Task(batch.id, row.row, _size(session, batch), *shown)
-        return Task(batch.id, row.row, _size(session, batch), *shown, own.interpretable, own.supported, own.note)
+    def _work(self, benchmark_id: str) -> Work:
+        editing = self.benchmarks.get(benchmark_id).track == EDITING
+        return RevisionWork(self.benchmarks) if editing else TripleWork(self.benchmarks)
 
     def _pseudonym(self, rater: str) -> str:
         return pseudonyms(self.database).of(rater)
@@ -192,47 +163,8 @@ def _open() -> Select[RatingBatch]:
     )
 
 
-def _complete(batch: RatingBatch, needed: int) -> Select[bytes]:
-    """The triples of the batch that have all their raters; raters who are left out do not count."""
-    return (
-        select(RatingRow.triple)
-        .where(RatingRow.batch_id == batch.id, RatingRow.rater.not_in(raters_left_out(batch.benchmark_id)))
-        .group_by(RatingRow.triple)
-        .having(func.count() >= needed)
-    )
-
-
 def _batch(session: Session, batch_id: int, lock: bool = False) -> RatingBatch:
     batch = session.get(RatingBatch, batch_id, with_for_update=lock or None)
     if batch is None or batch.sheet_id is None:
         raise NotFound(f"There is no batch {batch_id} for raters.")
     return batch
-
-
-def _size(session: Session, batch: RatingBatch) -> int:
-    return session.scalar(select(func.count()).where(SheetRow.sheet_id == batch.sheet_id)) or 0
-
-
-def _sheet_row(session: Session, batch: RatingBatch, row: int) -> SheetRow:
-    found = session.get(SheetRow, (batch.sheet_id, row))
-    if found is None:
-        raise NotFound(f"The sheet has no row {row}.")
-    return found
-
-
-def _own(session: Session, batch: RatingBatch, row: SheetRow, rater: str) -> RatingRow | None:
-    query = select(RatingRow).where(
-        RatingRow.batch_id == batch.id, RatingRow.triple == row.triple, RatingRow.rater == rater
-    )
-    return session.scalars(query).first()
-
-
-def _add(session: Session, batch: RatingBatch, row: SheetRow, rater: str) -> RatingRow:
-    last = session.scalar(select(func.max(RatingRow.row)).where(RatingRow.batch_id == batch.id)) or 0
-    own = RatingRow(
-        batch_id=batch.id, row=last + 1, benchmark_id=batch.benchmark_id, triple=row.triple,
-        near=near_key(row.position, row.answer, row.passage_id), position=row.position, answer=row.answer,
-        passage_id=row.passage_id, rater=rater,
-    )  # fmt: skip
-    session.add(own)
-    return own

@@ -1,11 +1,11 @@
-"""Rating sheets: unrated triples drawn for raters, with each one's probability of being drawn."""
+"""Rating sheets: unrated triples drawn for raters, with each one's probability of being drawn; or revisions."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
@@ -14,11 +14,13 @@ from core.benchmark import Benchmark, Benchmarks
 from core.database import Database
 from core.errors import InvalidInput, NotFound
 from core.passage_text import rating_text
-from core.tables import PredictionRow, RatingSheet, SheetRow, Submission
+from core.tables import PredictionRow, RatingSheet, SheetRevision, SheetRow
 from core.tabular import write_table
 from core.text import triple_key
-from core.tracks import QA
+from core.tracks import EDITING
 from submissions.labels import labels_of
+from submissions.ratings.chosen import chosen
+from submissions.ratings.editing_sheets import draw_revisions, kept, to_rate, write_sheet
 
 METHODS = ("all", "random", "stratified")
 COLUMNS = {
@@ -52,16 +54,6 @@ def candidates(session: Session, benchmark: Benchmark, submissions: Sequence[str
     rated = labels_of(session, benchmark.id, found)
     left = [candidate for triple, candidate in found.items() if triple not in rated]
     return sorted(left, key=lambda each: (each.position, each.answer, each.passage_id))
-
-
-def published(session: Session, benchmark_id: str) -> list[str]:
-    """The latest version on the board of each system."""
-    query = (
-        select(Submission.system_id, Submission.id)
-        .where(Submission.benchmark_id == benchmark_id, Submission.on_board)
-        .order_by(Submission.version)
-    )
-    return sorted(dict(session.execute(query).all()).values())
 
 
 def draw(
@@ -113,39 +105,30 @@ class Sheets:
         submissions: Sequence[str] = (),
         strata: Mapping[bytes, str] | None = None,
         seed: int = 0,
+        before: bool = False,
     ) -> RatingSheet:
         """Draw and store a sheet; without `submissions`, from the latest published version of each system.
 
-        Raises `InvalidInput`, and `NotFound` for a submission to another benchmark or where all is rated already.
+        Of triples, or in the editing track of revisions; there with `before`, also of the originals beside the same
+        reports. Raises `InvalidInput`, and `NotFound` for a submission to another benchmark or where all is rated.
         """
         benchmark = self.benchmarks.get(benchmark_id)
-        if benchmark.track != QA:
-            raise InvalidInput(
-                f"{benchmark.id} has no triples to draw: its sheets are of revisions, and are not kept.",
-                "Write one as a file: aqa ratings sheet --out FILE, or /api/v1/ratings/revisions.",
-            )
         with self.database.transaction() as session:
-            _check_submissions(session, benchmark.id, submissions)
-            chosen = list(submissions) or published(session, benchmark.id)
-            population = candidates(session, benchmark, chosen)
-            if not population:
-                raise NotFound(
-                    "There is no unrated triple.",
-                    "All that is on the board is rated, or nothing is published on this benchmark.",
-                )
-            drawn = draw(population, method, size, strata or {}, seed)
+            entries = chosen(session, benchmark.id, submissions)
+            table: type[SheetRow | SheetRevision]
+            if benchmark.track == EDITING:
+                found = to_rate(session, benchmark, entries, before=before)
+                population, table, rows = len(found), SheetRevision, draw_revisions(found, method, size, seed)
+            else:
+                triples = candidates(session, benchmark, entries)
+                population, table, rows = len(triples), SheetRow, _drawn(triples, method, size, strata or {}, seed)
             sheet = RatingSheet(
-                benchmark_id=benchmark.id, method=method, seed=seed, population=len(population), submissions=chosen,
+                benchmark_id=benchmark.id, method=method, seed=seed, population=population, submissions=entries,
                 author=author[:80],
             )  # fmt: skip
             session.add(sheet)
             session.flush()
-            rows = [
-                {"sheet_id": sheet.id, "row": row, "triple": c.triple, "position": c.position, "answer": c.answer,
-                 "passage_id": c.passage_id, "stratum": stratum, "probability": probability}
-                for row, (c, stratum, probability) in enumerate(drawn, start=1)
-            ]  # fmt: skip
-            session.execute(insert(SheetRow), rows)
+            session.execute(insert(table), [{"sheet_id": sheet.id, **row} for row in rows])
         return sheet
 
     def write(self, sheet_id: int, kind: str, stream: BinaryIO) -> None:
@@ -158,7 +141,10 @@ class Sheets:
             if sheet is None:
                 raise NotFound(f"There is no rating sheet {sheet_id}.")
             rows = session.scalars(select(SheetRow).where(SheetRow.sheet_id == sheet_id).order_by(SheetRow.row)).all()
-        benchmark = self.benchmarks.get(sheet.benchmark_id)
+            benchmark = self.benchmarks.get(sheet.benchmark_id)
+            if benchmark.track == EDITING:
+                write_sheet(benchmark, kept(session, sheet_id), kind, stream)
+                return
         passages = self.benchmarks.corpus(benchmark).passages(row.passage_id for row in rows)
         table = (
             (
@@ -199,12 +185,20 @@ def sampling(session: Session, benchmark_id: str, triples: Sequence[bytes]) -> d
     return found
 
 
-def _check_submissions(session: Session, benchmark_id: str, submissions: Sequence[str]) -> None:
-    """Positions mean other questions, and ids other passages, in another benchmark."""
-    of_benchmark = select(Submission.id).where(Submission.benchmark_id == benchmark_id, Submission.id.in_(submissions))
-    known = set(session.scalars(of_benchmark))
-    if strange := [each for each in submissions if each not in known]:
-        raise NotFound(f"{benchmark_id} has no submission {strange[0][:40]!r}.", "Check the id and the benchmark.")
+def _drawn(
+    population: Sequence[Candidate], method: str, size: int | None, strata: Mapping[bytes, str], seed: int
+) -> list[dict[str, Any]]:
+    """Rows of a sheet of triples."""
+    if not population:
+        raise NotFound(
+            "There is no unrated triple.",
+            "All that is on the board is rated, or nothing is published on this benchmark.",
+        )
+    return [
+        {"row": row, "triple": c.triple, "position": c.position, "answer": c.answer, "passage_id": c.passage_id,
+         "stratum": stratum, "probability": probability}
+        for row, (c, stratum, probability) in enumerate(draw(population, method, size, strata, seed), start=1)
+    ]  # fmt: skip
 
 
 def _shares(sizes: Mapping[str, int], size: int) -> dict[str, int]:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select
 
-from core.tables import RatingRow
+from core.tables import EditRatingRow, RatingRow
 from server.bootstrap import Services
 from server.worker import Worker
 from tests.browser.conftest import screenshot
 from tests.ratings_files import ratings_csv
 from tests.small_benchmark import add_team, submit
+from tests.small_editing import GOOD as EDITED
+from tests.small_editing import add_editing, send
 from tests.web_client import token
 
 pytestmark = pytest.mark.browser
 FILE = ratings_csv({"oslo": "YYN", "roma": "NNN", "nile": "YY"})
 WIDTHS = (1280, 390)
+PROBE = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>'
 
 
 @pytest.fixture
@@ -111,6 +115,48 @@ def test_a_remark_is_typed_without_answering(context: BrowserContext, service: t
     page.keyboard.type("n by n, gnat")
     assert page.locator(":checked").count() == 0
     assert page.get_by_label("What was unclear, say").input_value() == "n by n, gnat"
+
+
+def test_a_rater_of_revisions_works_by_keys_alone(
+    context: BrowserContext, service: tuple[str, Services], tmp_path: Path
+) -> None:
+    _, services = service
+    add_editing(services, tmp_path / "editing", title="Passages to edit")
+    hostile = [{**EDITED[0], "revised": EDITED[0]["revised"] + f" {PROBE}."}, *EDITED[1:]]
+    send(services, add_team(services, "editors"), hostile, publish=True)
+    Worker(services).run_until_idle()
+    page = context.new_page()
+    enter(page, services, "house", "maintainer")
+    page.goto("/ratings?benchmark=edit")
+    at_both_widths(page, "ratings-editing")
+    page.get_by_role("button", name="Give it to the raters here").click()
+    expect(page.get_by_role("heading", name="Batch 1")).to_be_visible()
+    page.context.clear_cookies()
+
+    enter(page, services, "ann", "rater")
+    at_both_widths(page, "rate-editing")
+    page.get_by_role("link", name="Start", exact=True).click()
+    total = services.assignments.progress(1, "ann").total
+    kinds = set()
+    for done in range(total):
+        expect(page.get_by_text(f"{done} of {total} rated by you")).to_be_visible()
+        page.wait_for_load_state()  # before that the page does not listen to keys
+        kind = "sentence" if page.locator("mark").count() else "intent"
+        if kind not in kinds and "Oslo" in page.locator(".triple").inner_text():
+            at_both_widths(page, f"rate-{kind}")
+            kinds.add(kind)
+        for key in ("g", "g", "n", "y" if done else "n", "Enter"):
+            page.keyboard.press(key)
+    expect(page.get_by_role("heading", name="Nothing is left for you here")).to_be_visible()
+    assert kinds == {"sentence", "intent"}
+    page.goto("/rate/1/2")
+    page.wait_for_load_state()
+    page.keyboard.press("b")
+    expect(page.locator("[name=said][value=N]")).to_be_checked()
+    assert page.evaluate("window.ran") is None
+    with services.database.reading() as session:
+        found = session.scalars(select(EditRatingRow.positive).order_by(EditRatingRow.row)).all()
+    assert list(found) == [False] + [True] * (total - 1)
 
 
 def test_a_maintainer_previews_and_applies_a_file(context: BrowserContext, service: tuple[str, Services]) -> None:

@@ -237,8 +237,8 @@ def test_raters_left_out_and_what_is_told_of_a_batch(services: Services, sent: S
 
 def test_each_track_has_its_own_sheets(services: Services, sent: Submission, tmp_path: Path) -> None:
     add_benchmark(services, tmp_path / "files")
-    with pytest.raises(InvalidInput, match="sheets are of revisions"):
-        services.sheets.make("edit", author="mo", method="all")
+    with pytest.raises(InvalidInput, match="not drawn by the method 'stratified'"):
+        services.sheets.make("edit", author="mo", method="stratified", size=1)
     with pytest.raises(InvalidInput, match="not of the editing track"):
         revision_sheet(services, "small", "csv", [], None, 0, False)
 
