@@ -16,7 +16,7 @@ _CELLS = 20_000_000
 _MANY = 32
 # A table of so many questions at most is held; it pays from one pair per so many of its cells on.
 _TABLE_UP_TO = 5_000
-_PAYS_FROM = 50
+_PAYS_FROM = 16
 # Halves of whole numbers are exact in float32 up to here.
 _EXACT_HALVES = 2**23
 

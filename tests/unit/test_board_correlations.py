@@ -93,10 +93,12 @@ def test_instances_count_every_rated_question(session: Session, board: Board) ->
 
 
 def test_instances_are_those_of_the_stored_values(session: Session, board: Board) -> None:
-    entry, found = instance_level(session, board, STORE).systems[0]
-    human, decided = (read_many(session, [entry.evaluation_id], key)[entry.evaluation_id] for key in ("ais", "autoais"))
-    known = np.isfinite(human)
-    assert found.phi.value == pytest.approx(pearsonr(human[known], decided[known]).statistic)
+    for entry, found in instance_level(session, board, STORE).systems:
+        own = entry.evaluation_id
+        human, decided = (read_many(session, [own], key)[own] for key in ("ais", "autoais"))
+        known = np.isfinite(human)
+        assert found.phi.value == pytest.approx(pearsonr(human[known], decided[known]).statistic)
+        assert found.both == (human[known] * decided[known]).sum()
 
 
 def test_leaving_out_changes_what_is_together_and_no_system(session: Session, board: Board) -> None:
