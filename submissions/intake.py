@@ -156,9 +156,7 @@ class Intake:
         return submission
 
     def _read(self, benchmark: Benchmark, stream: BinaryIO, name: str) -> Read:
-        limits = Limits.from_settings(self.settings)
-        found: Read = tracks.of(benchmark).read(stream, name, benchmark, self.benchmarks, limits)
-        return found
+        return tracks.read(stream, name, benchmark, self.benchmarks, Limits.from_settings(self.settings))
 
 
 def _publish(submission: Submission) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, BinaryIO, Protocol
 
 from sqlalchemy import insert
@@ -13,7 +14,7 @@ from core.benchmark import Benchmark, Benchmarks
 from core.bulk import insert_rows
 from core.records import Question, Report
 from core.tables import PredictionRow, RevisionRow
-from core.tracks import EDITING, QA
+from core.tracks import EDITING, QA, WORDS
 from submissions import formats
 from submissions.editing import template as passages_template
 from submissions.editing.entries import AcceptedRevisions, read_revisions
@@ -46,6 +47,32 @@ class EntryKind:
 def of(benchmark: Benchmark) -> EntryKind:
     """The entries that a benchmark takes."""
     return _KINDS[benchmark.track]
+
+
+def read(stream: BinaryIO, name: str, benchmark: Benchmark, benchmarks: Benchmarks, limits: Limits) -> Read:
+    """Read an entry; its report says, too, if it would not be ranked. Never raises for a bad file."""
+    found = of(benchmark).read(stream, name, benchmark, benchmarks, limits)
+    total = len(benchmark.questions)
+    if found.report.accepted and found.coverage < benchmark.minimum_coverage:
+        words, has = WORDS[benchmark.track], round(found.coverage * total)
+        # As many as make the quotient reach the minimum, whatever the product of the two is rounded to.
+        needed = next(
+            n
+            for n in range(math.floor(benchmark.minimum_coverage * total), total + 1)
+            if n / total >= benchmark.minimum_coverage
+        )
+        note = (
+            f"It {words.does} {has:,} of {total:,} {words.item}s ({_percent(has, total)}). A rank takes {needed:,} "
+            f"({_percent(benchmark.minimum_coverage, 1)}), so this is scored but not ranked."
+        )
+        found = replace(found, report=replace(found.report, notes=(note, *found.report.notes)))
+    told: Read = found
+    return told
+
+
+def _percent(part: float, whole: int) -> str:
+    """Cut, not rounded: what lacks one of many must not read as all of them."""
+    return f"{math.floor(1_000 * part / whole + 1e-9) / 10:g} %"
 
 
 def _read_predictions(

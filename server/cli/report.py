@@ -48,7 +48,7 @@ def print_report(report: Report, console: Console) -> None:
             told = escape(places[0].message) if places else ""
             console.print(f"  [yellow]{n:,} {kind.replace('_', ' ')}[/]{_rows(places, n)}  [dim]{told}[/]")
     for note in report.notes:
-        console.print(f"  [dim]{escape(note)}[/]")
+        console.print(f"  {escape(note)}")
 
 
 def _rows(places: Sequence[Place], n: int) -> str:
