@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import event, func, select, text, update
+from sqlalchemy import event, func, select, update
 
 from core.database import Database
 from core.settings import Settings
@@ -18,10 +16,10 @@ from core.tables import Job, Rescore, RescoreItem, Submission
 from server.bootstrap import Services, build
 from server.deletion import Deleted, delete_team
 from server.worker import Worker
-from submissions import intake
 from submissions.kinds import RESCORE
 from submissions.ratings.touched import _queue_evaluations
 from submissions.rescoring import DROPPED, OPEN, subject_of
+from tests.lock_order import downwards, wait_until_some_wait
 from tests.query_count import counting
 from tests.ratings_files import apply, ratings_csv
 from tests.small_benchmark import add_benchmark, add_team, submit
@@ -34,26 +32,6 @@ def ready(settings: Settings, tmp_path: Path) -> Iterator[Services]:
     add_benchmark(wired, tmp_path / "files")
     yield wired
     wired.database.engine.dispose()
-
-
-def downwards(services: Services, team: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two submissions, the later one with the smaller id; its job and its system come later, by id and by name."""
-    for system, made in (("first", "b" * 12), ("second", "a" * 12)):
-        with monkeypatch.context() as patch:
-            patch.setattr(intake, "secrets", SimpleNamespace(token_hex=lambda _, made=made: made))
-            assert submit(services, team, system=system).id == made
-
-
-def wait_until_some_wait(database: Database, some: int = 1, seconds: float = 10) -> None:
-    """Return once so many wait in the database for what another holds."""
-    waiting = "datname = current_database() AND wait_event_type = 'Lock'"
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with database.engine.connect() as connection:
-            if connection.scalar(text(f"SELECT count(*) FROM pg_stat_activity WHERE {waiting}")) == some:
-                return
-        time.sleep(0.02)
-    raise AssertionError(f"there were no {some} that waited")
 
 
 def after_first(database: Database, locks: Callable[[str], bool], then: Callable[[], None]) -> None:
@@ -108,7 +86,7 @@ def test_a_team_is_deleted_while_ratings_move_its_entries(
 
         after_first(rating.database, locks, delete)
         apply(rating, ratings_csv({"roma": "YYY"}))
-        assert gone[0].result(30).submissions == 2
+        assert gone[0].result(120).submissions == 2
     Worker(rating).run_until_idle()
     with rating.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Submission)) == 0
@@ -129,8 +107,8 @@ def test_a_deletion_takes_entries_in_order_too(two: tuple[Services, Services], m
             wait_until_some_wait(rating.database, 1)
             gone = others.submit(delete_team, deleting, team)
             wait_until_some_wait(rating.database, 2)
-        moving.result(30)
-        assert gone.result(30).submissions == 2
+        moving.result(120)
+        assert gone.result(120).submissions == 2
 
 
 def test_many_submissions_take_no_more_queries_than_one(ready: Services) -> None:
