@@ -15,6 +15,7 @@ from pathlib import Path
 from core.blobs import LocalBlobs
 from core.database import Database
 from core.errors import Conflict, InvalidInput, Refused, Unavailable
+from core.folders import making_folders
 from core.tables.base import utc_now
 from server.bootstrap import Services
 
@@ -44,15 +45,16 @@ def backup(services: Services, folder: Path, progress: Progress = lambda done, t
     folder in use, `Refused` for a blob that is not what its key says, `Unavailable` without `pg_dump`. What it had
     written by then is removed, so that the same folder can be taken again.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise Conflict(f"{folder} is not empty.", "Name a new folder.")
-    try:
-        return _write(services, folder, progress)
-    except BaseException:
-        for path in folder.iterdir():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        raise
+    with making_folders() as make:
+        make(folder)
+        if any(folder.iterdir()):
+            raise Conflict(f"{folder} is not empty.", "Name a new folder.")
+        try:
+            return _write(services, folder, progress)
+        except BaseException:
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            raise
 
 
 def _write(services: Services, folder: Path, progress: Progress) -> Held:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from core.folders import appearing_together
 from core.tabular import CSV_ESCAPE, csv_writer, escape_formula
 from core.tracks import EDITING, QA
 from scorer.outputs import revisions
@@ -89,29 +87,18 @@ def write_examples(outputs: Outputs, kind: str, stream: BinaryIO) -> None:
 
 
 def write_all(outputs: Outputs, folder: Path, source: Source, kinds: Sequence[str] = ("jsonl",)) -> dict[str, Any]:
-    """Write `scores.json`, `examples.KIND` and, last, `manifest.json`; returns the scores document.
+    """Write `scores.json`, `examples.KIND` and `manifest.json`; returns the scores document.
 
     They are written aside and appear together, by rename: on a full disk none does, and what was there stays. The same
     evaluation gives the same bytes.
     """
-    new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
     document = scores_document(outputs)
-    try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".unfinished-") as aside:
-            at = Path(aside)
-            written = [_write(at / "scores.json", lambda stream: stream.write(_pretty(document)))]
-            for kind in kinds:
-                written.append(_write(at / f"examples.{kind}", partial(write_examples, outputs, kind)))
-            about = manifest(outputs, source, written, CSV_ESCAPE if "csv" in kinds else None)
-            written.append(_write(at / "manifest.json", lambda stream: stream.write(_pretty(about))))
-            for path in written:
-                os.replace(path, folder / path.name)
-    except BaseException:
-        if new:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-        raise
+    with appearing_together(folder) as at:
+        written = [_write(at / "scores.json", lambda stream: stream.write(_pretty(document)))]
+        for kind in kinds:
+            written.append(_write(at / f"examples.{kind}", partial(write_examples, outputs, kind)))
+        about = manifest(outputs, source, written, CSV_ESCAPE if "csv" in kinds else None)
+        _write(at / "manifest.json", lambda stream: stream.write(_pretty(about)))
     return document
 
 

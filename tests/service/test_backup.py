@@ -96,4 +96,4 @@ def test_it_neither_overwrites_nor_keeps_quiet(services: Services, submission: S
     blob.write_bytes(b"rotten")
     with pytest.raises(Refused, match=blob.name):
         backup(services, tmp_path / "second")
-    assert list((tmp_path / "second").iterdir()) == [], "what was begun is gone, so the folder can be taken again"
+    assert not (tmp_path / "second").exists(), "what was begun is gone, so the folder can be taken again"
