@@ -76,18 +76,20 @@ def read_revisions(stream: BinaryIO, name: str, passages: Sequence[Question], li
     `name` serves messages only.
     """
     table = read_table(stream, name, limits, COLUMNS, nested=("report",))
-    findings, refused = begin(table, COUNTS)
+    findings, refused = begin(table, COUNTS, go_on=True)
     if refused:
         return AcceptedRevisions([], refused, "", 0.0)
-    _check_header(table, findings)
-    rows = [] if findings.refused else _rows(table, findings)
-    if findings.refused:
-        return AcceptedRevisions([], findings.report(), "", 0.0)
-    index = QuestionIndex(passages, PASSAGE)
-    joined = join_rows(rows, index, findings)
+    if table.rows or not findings.refused:
+        _check_header(table, findings)
+    if "wrong_header" in findings.counts or (findings.refused and not table.rows):
+        return AcceptedRevisions([], findings.early_report(), "", 0.0)
+    rows = _rows(table, findings)
+    complete, index = not findings.refused, QuestionIndex(passages, PASSAGE)
+    joined = join_rows(rows, index, findings, complete)
     missing = [passage for passage in passages if passage.position not in joined]
     find_swallowed_rows(table.kind, table.header, rows, missing, findings, PASSAGE)
-    check_match(rows, index, joined, findings)
+    if rows or complete:
+        check_match(rows, index, joined, findings)
     revisions = _revisions(joined, passages, limits, findings)
     report = findings.report()
     if not report.accepted:

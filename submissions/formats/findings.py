@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 from core.records import Place, Report
 
@@ -32,6 +33,14 @@ class Findings:
         self.notes: list[str] = list(notes)
         self._problems: dict[str, list[Place]] = {}
         self._warnings: dict[str, list[Place]] = {}
+
+    @classmethod
+    def resumed(cls, report: Report, counts: Iterable[str]) -> Findings:
+        """Go on from a report whose places are all problems, with these counts at least."""
+        found = cls(dict.fromkeys(counts, 0) | report.counts, report.notes)
+        for place in report.places:
+            found._problems.setdefault(place.kind, []).append(place)
+        return found
 
     @property
     def refused(self) -> bool:
@@ -62,6 +71,11 @@ class Findings:
         # What no row of the file stands for, such as a question that it leaves out, would bury the rows.
         places += sorted(warned, key=lambda place: place.row is None)
         return Report(dict(self.counts), tuple(places), fatal, tuple(self.notes))
+
+    def early_report(self) -> Report:
+        """The report where rows were not looked at: what nobody counted is left out, rather than said to be 0."""
+        report = self.report()
+        return replace(report, counts={kind: n for kind, n in report.counts.items() if n or kind == "rows"})
 
     def _add(self, places: dict[str, list[Place]], place: Place) -> None:
         self.counts[place.kind] += 1

@@ -138,8 +138,13 @@ def _unambiguous(pairs: Iterable[tuple[str, Question]]) -> dict[str, Question | 
     return index
 
 
-def join_rows(rows: Iterable[AnyRow], index: QuestionIndex, findings: Findings) -> dict[int, AnyRow]:
-    """The row for each question answered, by position; counts and reports all others."""
+def join_rows(
+    rows: Iterable[AnyRow], index: QuestionIndex, findings: Findings, complete: bool = True
+) -> dict[int, AnyRow]:
+    """The row for each question answered, by position; counts and reports all others.
+
+    Without the `complete` rows of a file nobody knows what it leaves out, and that is not counted.
+    """
     noun, verb = index.words.noun, index.words.verb
     joined: dict[int, AnyRow] = {}
     for row in rows:
@@ -155,6 +160,9 @@ def join_rows(rows: Iterable[AnyRow], index: QuestionIndex, findings: Findings) 
             message = f"The {noun} is not written exactly as in the benchmark; it was joined loosely."
             findings.warn("joined_loosely", message, row.row, row.shown)
     findings.counts["matched"] = len(joined)
+    if not complete:
+        del findings.counts[f"missing_{noun}"]
+        return joined
     for question in index.questions:
         if question.position not in joined:
             message = f"No row {verb} {noun} {excerpt(question.id)}; it scores 0."

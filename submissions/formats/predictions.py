@@ -60,15 +60,11 @@ class Accepted:
 
 def read_rows(stream: BinaryIO, name: str, limits: Limits) -> ReadFile:
     """Read a predictions file without a benchmark; never raises for a bad file."""
-    table = read_table(stream, name, limits, COLUMNS)
-    findings, refused = begin(table, COUNTS)
-    if refused:
-        return ReadFile([], table.kind, table.header, refused)
-    _check_header(table, findings)
-    mend = 'Write null or "" for a value that there is not.'
-    rows = [] if findings.refused else [_raw_row(row) for row in whole_rows(table, _lacking, mend, findings)]
-    report = findings.report()
-    return ReadFile(rows if report.accepted else [], table.kind, table.header, report)
+    table, found = _read(stream, name, limits)
+    if isinstance(found, Report):
+        return ReadFile([], table.kind, table.header, found)
+    report = found.findings.report() if found.complete else found.findings.early_report()
+    return ReadFile(found.rows if report.accepted else [], table.kind, table.header, report)
 
 
 def read_predictions(
@@ -78,20 +74,44 @@ def read_predictions(
 
     `resolve` maps attributions to corpus ids, or to None where the corpus has no such id. `name` serves messages only.
     """
-    read = read_rows(stream, name, limits)
-    if not read.report.accepted:
-        return Accepted([], read.report, "", 0.0)
-    findings = Findings(read.report.counts, read.report.notes)
-    index = QuestionIndex(questions)
-    joined = join_rows(read.rows, index, findings)
+    table, found = _read(stream, name, limits)
+    if isinstance(found, Report):
+        return Accepted([], found, "", 0.0)
+    findings, index = found.findings, QuestionIndex(questions)
+    joined = join_rows(found.rows, index, findings, found.complete)
     missing = [question for question in questions if question.position not in joined]
-    find_swallowed_rows(read.kind, read.columns, read.rows, missing, findings)
-    check_match(read.rows, index, joined, findings)
+    find_swallowed_rows(table.kind, table.header, found.rows, missing, findings)
+    if found.rows or found.complete:
+        check_match(found.rows, index, joined, findings)
     predictions = _predictions(joined, resolve, findings)
     report = findings.report()
     if not report.accepted:
         return Accepted([], report, "", 0.0)
     return Accepted(predictions, report, content_digest(predictions, questions), len(predictions) / len(questions))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The sound rows; `complete` if there are no others."""
+
+    rows: list[RawRow]
+    findings: Findings
+    complete: bool
+
+
+def _read(stream: BinaryIO, name: str, limits: Limits) -> tuple[Table, _Rows | Report]:
+    """A file's rows, or the report where there is no telling which they are."""
+    table = read_table(stream, name, limits, COLUMNS)
+    findings, refused = begin(table, COUNTS, go_on=True)
+    if refused:
+        return table, refused
+    if table.rows or not findings.refused:
+        _check_header(table, findings)
+    if "wrong_header" in findings.counts or (findings.refused and not table.rows):
+        return table, findings.early_report()
+    mend = 'Write null or "" for a value that there is not.'
+    rows = [_raw_row(row) for row in whole_rows(table, _lacking, mend, findings)]
+    return table, _Rows(rows, findings, not findings.refused)
 
 
 def content_digest(predictions: Sequence[Prediction], questions: Sequence[Question]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from core.records import Report
@@ -22,13 +22,15 @@ from submissions.formats.rows import TableRow
 class Table:
     """A file's rows as text. `kind` is csv, tsv, jsonl, json, parquet, or "" if it could not be told.
 
-    `header` holds the names as found; `rows` only the sound rows, so use them only if the report is accepted.
+    `header` holds the names as found; `rows` only the sound rows, so take them only if the report is accepted. Where
+    reading could not go on or columns are ambiguous, `legible` is False, and rows can not even be counted.
     """
 
     kind: str
     header: tuple[str, ...]
     rows: list[TableRow]
     report: Report
+    legible: bool = True
 
 
 def read_table(
@@ -44,24 +46,32 @@ def read_table(
     found = Columns(columns, nested)
     kind = ""
     rows: list[TableRow] = []
+    legible = True
     try:
         data = unpack(read_bytes(stream, limits), limits)
         kind, data = _tell(data, name, limits)
         rows = _read(kind, data, found, limits, findings)
     except BadFile as error:
         findings.bad_file(error)
+        legible = False
     found.check(findings)
     if kind and name_disagrees(name, kind):
         findings.note(f"Read as {KIND_NAMES[kind]}, which is what the content is; the name says otherwise.")
-    findings.counts["rows"] = len(rows)
-    return Table(kind, found.header, rows, findings.report())
+    report = findings.report()
+    if legible:
+        report = replace(report, counts={"rows": len(rows)} | report.counts)
+    return Table(kind, found.header, rows, report, legible and "wrong_header" not in report.counts)
 
 
-def begin(table: Table, counts: Sequence[str]) -> tuple[Findings, Report | None]:
-    """Findings that go on from a table's own, with these counts at least; and the report where it cannot be used."""
-    findings = Findings(dict.fromkeys(counts, 0) | table.report.counts, table.report.notes)
-    refused = Report(dict(findings.counts), table.report.places, table.report.fatal, table.report.notes)
-    return findings, None if table.report.accepted else refused
+def begin(table: Table, counts: Sequence[str], go_on: bool = False) -> tuple[Findings, Report | None]:
+    """Findings that go on from a table's own, with these counts at least; and the report where it cannot be used.
+
+    That report counts only what reading the table found. With `go_on` the sound rows of a table are looked at although
+    others refuse it, so that one report names everything.
+    """
+    findings = Findings.resumed(table.report, counts)
+    usable = table.report.accepted or (go_on and table.legible)
+    return findings, None if usable else table.report
 
 
 def whole_rows(

@@ -94,7 +94,8 @@ def test_all_bad_lines_are_counted() -> None:
     assert report.counts["invalid_json"] == 600
     assert report.counts["not_a_number"] == report.counts["nested_value"] == 300
     assert len(report.places) == 1000
-    assert {place.kind for place in report.places} == {"invalid_json", "not_a_number", "nested_value"}
+    kinds = {"invalid_json", "not_a_number", "nested_value", "duplicate_question"}
+    assert {place.kind for place in report.places} == kinds
     assert "599 more places" in report.fatal[0]
 
 
