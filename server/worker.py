@@ -96,20 +96,28 @@ class Worker:
             log.info("job %s had ended already", claim.id)
 
     def _fail(self, claim: Claim, error: Exception) -> None:
-        if isinstance(error, AqaError):  # it says itself what is wrong; where it was raised helps nobody
-            log.warning("job %s failed in attempt %s: %s", claim.id, claim.attempt, error.message, extra=self._doing)
-        else:
-            log.exception("job %s failed in attempt %s", claim.id, claim.attempt, extra=self._doing)
         # Only what another attempt could mend is tried again, and none brings a package that is missing here.
         final = isinstance(error, NotInstalled) or (isinstance(error, AqaError) and not isinstance(error, Unavailable))
         reason = f"{error.message} {error.hint}".strip() if isinstance(error, AqaError) else _unexpected(error)
+        lost = False
         try:
             with self._services.database.transaction() as session:
                 delay = 2.0**claim.attempt
                 if self._services.queue.fail(session, claim, reason, retry=not final, after=delay):
                     FAILED[claim.kind](self._services, session, claim.subject, reason)
         except LeaseLost:
-            log.warning("job %s was taken over or cancelled while it failed", claim.id)
+            # Its subject may be gone, with its team say: what it stumbled over then is no fault of ours.
+            lost = True
+            log.warning("job %s was taken over or cancelled while it failed: %s", claim.id, type(error).__name__)
+        finally:
+            if not lost:
+                self._tell(claim, error)
+
+    def _tell(self, claim: Claim, error: Exception) -> None:
+        if isinstance(error, AqaError):  # it says itself what is wrong; where it was raised helps nobody
+            log.warning("job %s failed in attempt %s: %s", claim.id, claim.attempt, error.message, extra=self._doing)
+        else:
+            log.error("job %s failed in attempt %s", claim.id, claim.attempt, exc_info=error, extra=self._doing)
 
     def _about(self, claim: Claim) -> dict[str, Any]:
         """What the log lines of a job name: its submission or other subject, and the team whose it is."""
