@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.records import Interval
-from scorer.statistics.bca import acceleration, ends
 from scorer.statistics.coefficients import COEFFICIENTS
 from scorer.statistics.intervals import NONE
-from scorer.statistics.resamples import Floats, Resamples
+from scorer.statistics.measured import over_defined
+from scorer.statistics.resamples import Resamples
 from scorer.statistics.system_scores import SystemScores, system_scores
 
 MINIMUM_SYSTEMS = 3
@@ -23,7 +23,8 @@ class Correlation:
     """One coefficient over `systems`; `value` is None exactly when `reason` says why.
 
     The intervals say how it would move with other questions and with other systems. Resamples in which it is
-    undefined (a constant series, a system without a rated question) are left out and counted.
+    undefined (a constant series, a system without a rated question) are left out and counted; too many of them, and
+    there is no interval.
     """
 
     value: float | None
@@ -107,10 +108,10 @@ def _correlations(
         value = coefficient(part.ais[None], part.other[None])[0]
         questions = coefficient(part.ais_drawn, part.other_drawn)
         jackknife = coefficient(part.ais_without, part.other_without)
-        over_questions, lost_questions = _interval(questions, value, jackknife, confidence)
+        over_questions, lost_questions = over_defined(value, questions, jackknife, confidence)
         systems = coefficient(part.ais[drawn], part.other[drawn])
         jackknife = coefficient(part.ais[left], part.other[left])
-        over_systems, lost_systems = _interval(systems, value, jackknife, confidence)
+        over_systems, lost_systems = over_defined(value, systems, jackknife, confidence)
         found[name] = Correlation(float(value), part.count, over_questions, over_systems, lost_questions, lost_systems)
     return replace(points, **found)
 
@@ -138,16 +139,3 @@ def _systems_drawn(count: int, resamples: Resamples) -> NDArray[np.intp]:
     """Indices of systems drawn with replacement, (resamples, count)."""
     counts = np.concatenate([block for _, block in Resamples.draw(count, resamples.count, resamples.seed).blocks()])
     return np.repeat(np.tile(np.arange(count), len(counts)), counts.ravel()).reshape(-1, count)
-
-
-def _interval(drawn: Floats, value: float, jackknife: Floats, confidence: float) -> tuple[Interval, int]:
-    """The interval over the resamples where the coefficient is defined, and how many are not."""
-    defined = drawn[np.isfinite(drawn)]
-    lost = len(drawn) - len(defined)
-    if len(defined) < 2:
-        return NONE, lost
-    usable = jackknife[np.isfinite(jackknife)]
-    deviations = usable.mean() - usable if len(usable) else np.zeros(1)
-    found = ends(defined[:, None], np.array([value]), acceleration(deviations[:, None]), confidence)
-    method = "bca" if found.corrected[0] else "percentile"
-    return Interval(float(found.low[0]), float(found.high[0]), float(found.se[0]), method), lost

@@ -12,7 +12,7 @@ from scorer.statistics.intervals import NONE
 from scorer.statistics.resamples import Floats
 
 ALIKE = "every resample gives the same value"
-FEW = "fewer than two resamples define it"
+OFTEN = "it is undefined in too many resamples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,29 @@ class Measured:
 
 
 def measured(value: float, n: int, drawn: Floats, jackknife: Floats, confidence: float = 0.95) -> Measured:
-    """The value with BCa ends, percentile where BCa is undefined, from resamples (B,) and a jackknife (clusters,).
+    """The value with the interval of `over_defined`, or the reason why there is none.
 
-    NaN in either marks what is undefined. The value and the resamples must come from the same arithmetic, so that
-    ties are seen as ties.
+    The value and the resamples must come from the same arithmetic, so that ties are seen as ties.
+    """
+    defined = drawn[np.isfinite(drawn)]
+    if len(defined) and defined.min() == defined.max():
+        return Measured(value, n, NONE, len(drawn) - len(defined), ALIKE)
+    found, lost = over_defined(value, drawn, jackknife, confidence)
+    return Measured(value, n, found, lost, OFTEN if found.low is None else None)
+
+
+def over_defined(value: float, drawn: Floats, jackknife: Floats, confidence: float = 0.95) -> tuple[Interval, int]:
+    """The interval over the resamples (B,) that define the statistic, and how many do not; NaN marks those.
+
+    BCa with the jackknife (clusters,), percentile where BCa is undefined. No interval where a larger share than
+    1 - confidence is undefined: what those left out would say could move either end anywhere.
     """
     defined = drawn[np.isfinite(drawn)]
     lost = len(drawn) - len(defined)
-    if len(defined) < 2:
-        return Measured(value, n, NONE, lost, FEW)
-    if defined.min() == defined.max():
-        return Measured(value, n, NONE, lost, ALIKE)
+    if len(defined) < 2 or lost > (1 - confidence) * len(drawn):
+        return NONE, lost
     usable = jackknife[np.isfinite(jackknife)]
     deviations = usable.mean() - usable if len(usable) else np.zeros(1)
     found = ends(defined[:, None], np.array([value]), acceleration(deviations[:, None]), confidence)
     method = "bca" if found.corrected[0] else "percentile"
-    return Measured(value, n, Interval(float(found.low[0]), float(found.high[0]), float(found.se[0]), method), lost)
+    return Interval(float(found.low[0]), float(found.high[0]), float(found.se[0]), method), lost

@@ -14,7 +14,7 @@ from sklearn.metrics import confusion_matrix, matthews_corrcoef, roc_auc_score
 from scorer.statistics import roc
 from scorer.statistics.clustered import pearson_clustered
 from scorer.statistics.instances import Instances, instances, pooled
-from scorer.statistics.measured import ALIKE, FEW, Measured
+from scorer.statistics.measured import ALIKE, OFTEN, Measured, measured
 from scorer.statistics.resamples import Floats, Resamples
 from scorer.statistics.roc import Series, auc, auc_drawn, auc_without
 
@@ -234,8 +234,10 @@ def test_pearson_refuses_what_does_not_fit() -> None:
             pearson_clustered(x, [0.1, 0.2, 0.3], of, drawn)
 
 
-def test_fewer_than_two_defined_resamples_are_too_few() -> None:
-    from scorer.statistics.measured import measured
-
-    found = measured(0.5, 9, np.array([np.nan, 0.5, np.nan]), np.array([0.4, 0.6]))
-    assert (found.value, found.undefined, found.reason) == (0.5, 2, FEW)
+@pytest.mark.parametrize(("lost", "reason"), [(0, None), (5, None), (6, OFTEN), (99, ALIKE), (100, OFTEN)])
+def test_there_is_no_interval_where_too_many_resamples_are_undefined(lost: int, reason: str | None) -> None:
+    drawn = np.linspace(0.3, 0.7, 100)
+    drawn[:lost] = np.nan
+    found = measured(0.5, 9, drawn, np.array([0.4, 0.5, 0.6]))
+    assert (found.value, found.n, found.undefined, found.reason) == (0.5, 9, lost, reason)
+    assert (found.interval.low is None) == (reason is not None)
