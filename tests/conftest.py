@@ -136,11 +136,11 @@ def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://{address}"
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(60)
         patch.undo()
 
 
-def _wait_for(address: str, seconds: float = 20) -> None:
+def _wait_for(address: str, seconds: float = 60) -> None:
     host, port = address.split(":")
     end = time.monotonic() + seconds
     while True:
@@ -162,7 +162,7 @@ def _postgres(statement: str) -> None:
     import psycopg
 
     try:
-        with psycopg.connect(POSTGRES, autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(POSTGRES, autocommit=True, connect_timeout=60) as connection:
             connection.execute(statement)  # type: ignore[call-overload]
     except psycopg.OperationalError as error:
         if IN_CI:

@@ -55,7 +55,7 @@ class PostgresServer:
         """Immediate shutdown: connections are cut, and the next start recovers from the log."""
         if self._process is not None:
             self._process.send_signal(signal.SIGQUIT)
-            self._process.wait(20)
+            self._process.wait(60)
             self._process = None
 
     def remove(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from core.settings import Settings
 from server.bootstrap import Services, build
@@ -19,6 +19,7 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+expect.set_options(timeout=60_000)  # pages come late on a busy machine; Playwright gives them 5 seconds
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 
 

@@ -17,7 +17,7 @@ from tests.small_benchmark import add_team
 from tests.small_editing import add_editing, send
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=60_000)
 PROBE = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{7*7}}'
 
 
@@ -42,7 +42,7 @@ def page(chromium: Browser, address: str) -> Iterator[Any]:
     """A page that fails its test if it throws or runs what a team wrote."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, base_url=address, reduced_motion="reduce")
     opened = context.new_page()
-    opened.set_default_timeout(30_000)
+    opened.set_default_timeout(60_000)
     thrown: list[str] = []
     opened.on("pageerror", lambda error: thrown.append(str(error)))
     yield opened
@@ -130,5 +130,5 @@ def test_without_a_benchmark_of_the_track_it_says_what_to_do(
 ) -> None:
     page = chromium.new_page(base_url=small_service[0])
     page.goto("/leaderboard/editing-passages")
-    expect(page.get_by_text("There is no benchmark of the editing track yet.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("There is no benchmark of the editing track yet.")).to_be_visible()
     page.close()

@@ -16,7 +16,7 @@ PAGES = ("/", "/leaderboard/")
 def opened(chromium: Browser, url: str, width: int) -> Page:
     context = chromium.new_context(viewport={"width": width, "height": 800}, base_url=url, reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     return page
 
 

@@ -23,7 +23,7 @@ def page(chromium: Browser, small_service: tuple[str, Services]) -> Iterator[Pag
     """A maintainer, signed in; no script may fail."""
     url, services = small_service
     context = chromium.new_context(base_url=url, viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     faults: list[str] = []
     context.on("weberror", lambda error: faults.append(str(error.error)))
     page = context.new_page()

@@ -38,7 +38,7 @@ def service(small_service: tuple[str, Services]) -> tuple[str, Services]:
 def context(chromium: Browser, service: tuple[str, Services]) -> Iterator[BrowserContext]:
     """A browser that must meet no error of a script."""
     context = chromium.new_context(base_url=service[0], viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)
     faults: list[str] = []
     context.on("weberror", lambda error: faults.append(str(error.error)))
     yield context

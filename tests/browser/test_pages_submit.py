@@ -28,7 +28,7 @@ def context(chromium: Browser, small_service: tuple[str, Services]) -> Iterator[
     """A visitor whose browser must see no error and ask no outside host."""
     url, _ = small_service
     context = chromium.new_context(base_url=url, viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)
     hosts: set[str] = set()
     faults: list[str] = []
     context.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
@@ -239,5 +239,5 @@ def test_the_board_stands_beside_the_pages_under_its_policy(
     Worker(services).run_until_idle()
     page.get_by_role("link", name="the board").click()
     page.wait_for_url("**/leaderboard/?benchmark=small")
-    expect(page.get_by_text("Seen on the board").first).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Seen on the board").first).to_be_visible()
     screenshot(page, "pages-to-the-board-1280")

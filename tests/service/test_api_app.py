@@ -97,7 +97,7 @@ def test_a_sender_sees_why_a_large_file_is_refused(live: tuple[str, Services], s
 def test_a_large_file_is_refused_before_it_is_read(live: tuple[str, Services]) -> None:
     url, services = live
     host, port = urlsplit(url).netloc.split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(
             f"POST {API}/submissions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token(services, 'one')}\r\n"
             f"Content-Type: multipart/form-data; boundary=B\r\nContent-Length: {10**12}\r\n\r\n--B\r\n".encode()

@@ -75,12 +75,12 @@ def test_entered_while_the_deletion_is_about_to_remove_it(ready: Services, monke
     def looked(session: object, blob: str) -> bool:
         answer = used(session, blob)  # type: ignore[arg-type]
         found_unused.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         return answer
 
     monkeypatch.setattr(deletion, "_used", looked)
     deleting = in_thread(lambda: delete_team(ready, first), raised)
-    assert found_unused.wait(20)
+    assert found_unused.wait(60)
     entering = in_thread(lambda: accept(ready, second), raised)
     entering.join(1.0)
     assert entering.is_alive(), "it waits until the deletion has decided"

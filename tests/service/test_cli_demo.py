@@ -91,7 +91,7 @@ def _run(folder: Path, port: int) -> tuple[str, list[dict[str, Any]]]:
         return token.group(), rows
     finally:
         server.send_signal(signal.SIGINT)
-        server.wait(30)
+        server.wait(60)
 
 
 def _get(port: int, path: str, token: str = "") -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _get(port: int, path: str, token: str = "") -> dict[str, Any]:
     if token:
         request.add_header("Authorization", f"Bearer {token}")
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             found: dict[str, Any] = json.load(answer)
             return found
     except (urllib.error.URLError, ConnectionError):

@@ -73,7 +73,7 @@ def test_announced_jobs_are_done_and_lost_announcements_too(
         redis_server.start()
         wait_until(lambda: scored(services) == 7, 60, "scoring after Redis came back", log)
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(20) == 0
+        assert worker.wait(60) == 0
     services.database.engine.dispose()
 
 
@@ -85,7 +85,7 @@ def test_several_processes_poll_and_stop(settings: Settings, tmp_path: Path) -> 
     with working(settings, log, "--concurrency", "2") as worker:
         wait_until(lambda: scored(services) == 4, 60, "scoring", log)
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(20) == 0
+        assert worker.wait(60) == 0
     services.database.engine.dispose()
 
 

@@ -223,9 +223,12 @@ from core.settings import Settings
 from server.bootstrap import build
 from server.worker import Worker
 import systems.answerers as answerers
-real = answerers.FromFile.answer_all
+real, asked = answerers.FromFile.answer_all, []
 def slow(self, questions):
-    return [(time.sleep(0.4), real(self, [question])[0])[1] for question in questions]
+    asked.append(questions)
+    if len(asked) > 2:
+        time.sleep(600)
+    return real(self, questions)
 answerers.FromFile.answer_all = slow
 answerers.FromFile.batch = 1
 Worker(build(Settings(judge="token-overlap", data_dir=sys.argv[1], database_url=sys.argv[2], lease_seconds=1))).run()
@@ -238,19 +241,19 @@ def test_a_killed_run_goes_on_where_it_was(services: Services, tmp_path: Path, a
     url, data = services.settings.resolved_database_url, services.settings.data_dir
     worker = subprocess.Popen([sys.executable, "-c", SLOW, data, url], env=os.environ | {"PYTHONPATH": "."})
     outputs = Path(data) / "runs" / identifier / "outputs.jsonl"
-    end = time.monotonic() + 60
+    end = time.monotonic() + 200
     while not (outputs.is_file() and outputs.read_bytes().count(b"\n") >= 3):
         assert worker.poll() is None
         assert time.monotonic() < end
         time.sleep(0.05)
     worker.send_signal(signal.SIGKILL)
-    worker.wait(10)
+    worker.wait(60)
     kept = outputs.read_bytes().rpartition(b"\n")[0]
     while runs.get(services, identifier).state != "done":
         assert time.monotonic() < end
         Worker(services).run_until_idle()
         time.sleep(0.1)
     done = runs.get(services, identifier)
-    assert 2 <= done.details["resumed"] < 5
+    assert done.details["resumed"] == 2
     assert done.details["answered"] == 5
     assert outputs.read_bytes().startswith(kept)

@@ -137,7 +137,7 @@ def test_to_look_whether_it_is_gone_waits_for_no_writer(services: Services, tmp_
         with services.database.transaction() as session:
             session.add(Team(name="two")), session.flush()
             looked = other.submit(evaluations._gone, services, claim)
-            wait([looked], timeout=5)
+            wait([looked], timeout=60)
             assert looked.done()
         assert looked.result() is False
 

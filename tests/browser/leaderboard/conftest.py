@@ -39,7 +39,7 @@ def page(chromium: Browser, address: str) -> Iterator[Any]:
     """A page that fails its test if it talks to another host, throws, or runs what a team wrote."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, base_url=address, accept_downloads=True)
     opened = context.new_page()
-    opened.set_default_timeout(30_000)
+    opened.set_default_timeout(60_000)
     elsewhere: list[str] = []
     thrown: list[str] = []
     opened.on("request", lambda r: None if r.url.startswith((address, "data:", "blob:")) else elsewhere.append(r.url))

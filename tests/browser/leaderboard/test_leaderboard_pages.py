@@ -127,7 +127,7 @@ def test_every_page_fits_every_screen(chromium: Browser, address: str, width: in
         viewport={"width": width, "height": 844}, color_scheme=scheme, base_url=address, reduced_motion="reduce"
     )
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     pages = {
         "": ROWS, "correlations": ".js-plotly-plot .point", "compare": ".contrast", "examples": ".given",
         "system": ".facts", "history": "#moves table",
