@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from scorer.statistics.coefficients import COEFFICIENTS, kendall, pearson, spearman
+from scorer.statistics.comparisons import paired_differences
 from scorer.statistics.correlations import correlate
 from scorer.statistics.gaps import gaps
 from scorer.statistics.resamples import Resamples
@@ -204,6 +205,20 @@ def test_gaps_per_architecture():
     assert min(drawn) <= post.gap.interval.low < post.gap.value < post.gap.interval.high <= max(drawn)
     with pytest.raises(ValueError):
         gaps(system_scores(ais, other, rated, resamples), ["Post"])
+
+
+@pytest.mark.parametrize("n", [30, 100])
+def test_the_gap_of_one_system_has_the_interval_of_its_paired_difference(n: int) -> None:
+    """In small benchmarks many resamples equal the gap; rounding must not hide that from BCa."""
+    ais, other, _ = benchmark(n, 12, seed=7)
+    resamples = Resamples.draw(n, 999, 1)
+    scores = system_scores(ais, other, np.ones(n, dtype=bool), resamples)
+    found = gaps(scores, [f"A{at}" for at in range(12)])
+    paired = paired_differences(other, ais, resamples)
+    for each, (difference, interval) in zip(found, paired, strict=True):
+        assert each.gap.value == pytest.approx(difference, abs=1e-12)
+        ends = (each.gap.interval.low, each.gap.interval.high)
+        assert ends == pytest.approx((interval.low, interval.high), abs=1e-9)
 
 
 def test_a_gap_without_a_rated_question_has_the_reason():
