@@ -163,6 +163,17 @@ def test_one_class_has_no_auc() -> None:
     assert found[-1].reason
 
 
+def test_a_difference_without_an_interval_has_the_true_reason() -> None:
+    p, rare = np.linspace(0.1, 0.9, 20), np.zeros(20)
+    rare[7] = 1
+    groups = [str(at) for at in range(20)]
+    found = {each.measure: each for each in gains(p, p, rare, groups, STORE.get(20, 299, 1))}
+    assert found["brier"].reason == "Every resample gives the same value."
+    other = {each.measure: each for each in gains(p, p[::-1], rare, groups, STORE.get(20, 299, 1))}
+    assert other["brier"].reason is None
+    assert other["auc"].reason == "It is undefined in too many resamples."
+
+
 def test_overconfidence_is_mended_and_seen() -> None:
     data = overconfident()
     line = report(data, [""] * len(data.p), "platt", STORE, 999, 1).lines[0]

@@ -108,7 +108,7 @@ def _gain(key: str, before: _Side, after: _Side, n: int) -> Gain:
         return Gain(key, before.value, after.value, difference, NONE, "One question has no interval.")
     first, second = (measured(each.value, n, each.drawn, each.without).interval for each in (before, after))
     change = measured(difference, n, after.drawn - before.drawn, after.without - before.without)
-    reason = "Every resample gives the same difference." if change.reason else None
+    reason = f"{change.reason.capitalize()}." if change.reason else None
     return Gain(key, before.value, after.value, difference, change.interval, reason, first, second)
 
 
