@@ -34,6 +34,8 @@ SYSTEMS = {
 """Architecture → the configuration whose model the team's takes the place of."""
 MOST = {"k": 100, "P": 20, "A": 100, "shots": 64, "max_new_tokens": 256, "k1": 10.0, "b": 1.0, "temperature": 2.0}
 """Setting → the largest value."""
+_LONGEST_DESCRIPTION = 4_000
+"""Of the team's own words, so that the model can be named below them in an entry's 5,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,11 @@ def submit(
     for the model, and as `runs.start`.
     """
     card.check()
+    if len(card.description) > _LONGEST_DESCRIPTION:
+        raise InvalidInput(
+            "The description of the system is too long.",
+            f"At most {_LONGEST_DESCRIPTION:,} characters; the model and its commit are named below them.",
+        )
     plan = _plan(services.settings, card, decoding)
     services.benchmarks.get(benchmark_id)
     with services.database.reading() as session:

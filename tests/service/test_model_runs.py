@@ -69,6 +69,7 @@ def test_a_run_is_planned_on_the_gpu_queue(services: Services, tmp_path: Path, h
         (CARD_IN, {"temperature": -0.1}),
         (CARD_IN, {"k": 2, "P": 3}),
         (SystemCard("", "retrieve-then-read"), {}),
+        (dataclasses.replace(CARD_IN, description="x" * 4_001), {}),
     ],
 )
 def test_plans_that_make_no_sense(
