@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from core.records import Interval
 from scorer.statistics.coefficients import COEFFICIENTS
 from scorer.statistics.intervals import NONE
-from scorer.statistics.measured import over_defined
+from scorer.statistics.measured import measured
 from scorer.statistics.resamples import Resamples
 from scorer.statistics.system_scores import SystemScores, system_scores
 
@@ -23,8 +23,8 @@ class Correlation:
     """One coefficient over `systems`; `value` is None exactly when `reason` says why.
 
     The intervals say how it would move with other questions and with other systems. Resamples in which it is
-    undefined (a constant series, a system without a rated question) are left out and counted; too many of them, and
-    there is no interval.
+    undefined (a constant series, a system without a rated question) are left out and counted. Where an interval is
+    missing beside a value, its own reason says why.
     """
 
     value: float | None
@@ -34,6 +34,8 @@ class Correlation:
     undefined_over_questions: int = 0
     undefined_over_systems: int = 0
     reason: str | None = None
+    reason_over_questions: str | None = None
+    reason_over_systems: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,14 @@ def _correlations(
         value = coefficient(part.ais[None], part.other[None])[0]
         questions = coefficient(part.ais_drawn, part.other_drawn)
         jackknife = coefficient(part.ais_without, part.other_without)
-        over_questions, lost_questions = over_defined(value, questions, jackknife, confidence)
+        over_questions = measured(value, part.count, questions, jackknife, confidence)
         systems = coefficient(part.ais[drawn], part.other[drawn])
         jackknife = coefficient(part.ais[left], part.other[left])
-        over_systems, lost_systems = over_defined(value, systems, jackknife, confidence)
-        found[name] = Correlation(float(value), part.count, over_questions, over_systems, lost_questions, lost_systems)
+        over_systems = measured(value, part.count, systems, jackknife, confidence)
+        found[name] = Correlation(
+            float(value), part.count, over_questions.interval, over_systems.interval, over_questions.undefined,
+            over_systems.undefined, None, over_questions.reason, over_systems.reason,
+        )  # fmt: skip
     return replace(points, **found)
 
 

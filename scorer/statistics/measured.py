@@ -13,6 +13,7 @@ from scorer.statistics.resamples import Floats
 
 ALIKE = "every resample gives the same value"
 OFTEN = "it is undefined in too many resamples"
+BIASED = "nearly all resamples lie on one side of it"
 # Values of a statistic nearer to each other than this are the same, summed in another order.
 _ROUNDING = 1e-12
 
@@ -32,29 +33,26 @@ class Measured:
 
 
 def measured(value: float, n: int, drawn: Floats, jackknife: Floats, confidence: float = 0.95) -> Measured:
-    """The value with the interval of `over_defined`, or the reason why there is none."""
-    defined = _defined(value, drawn)
-    if len(defined) and defined.min() == defined.max():
-        return Measured(value, n, NONE, len(drawn) - len(defined), ALIKE)
-    found, lost = over_defined(value, drawn, jackknife, confidence)
-    return Measured(value, n, found, lost, OFTEN if found.low is None else None)
+    """The value with BCa ends, percentile where BCa is undefined, from resamples (B,) and a jackknife (clusters,).
 
-
-def over_defined(value: float, drawn: Floats, jackknife: Floats, confidence: float = 0.95) -> tuple[Interval, int]:
-    """The interval over the resamples (B,) that define the statistic, and how many do not; NaN marks those.
-
-    BCa with the jackknife (clusters,), percentile where BCa is undefined. No interval where a larger share than
-    1 - confidence is undefined: what those left out would say could move either end anywhere.
+    NaN in either marks what is undefined. There is no interval, but the reason, where a larger share than
+    1 - confidence is undefined, since what those would say could move either end anywhere; and where the value lies
+    in a tail of the resamples, which then tell of the noise that resampling adds and not of other questions.
     """
     defined = _defined(value, drawn)
     lost = len(drawn) - len(defined)
+    if len(defined) and defined.min() == defined.max():
+        return Measured(value, n, NONE, lost, ALIKE)
     if len(defined) < 2 or lost > (1 - confidence) * len(drawn):
-        return NONE, lost
+        return Measured(value, n, NONE, lost, OFTEN)
+    below = (np.mean(defined < value) + np.mean(defined <= value)) / 2
+    if min(below, 1 - below) < (1 - confidence) / 2:
+        return Measured(value, n, NONE, lost, BIASED)
     usable = jackknife[np.isfinite(jackknife)]
     deviations = usable.mean() - usable if len(usable) else np.zeros(1)
     found = ends(defined[:, None], np.array([value]), acceleration(deviations[:, None]), confidence)
     method = "bca" if found.corrected[0] else "percentile"
-    return Interval(float(found.low[0]), float(found.high[0]), float(found.se[0]), method), lost
+    return Measured(value, n, Interval(float(found.low[0]), float(found.high[0]), float(found.se[0]), method), lost)
 
 
 def _defined(value: float, drawn: Floats) -> Floats:

@@ -13,6 +13,7 @@ from scorer.statistics.coefficients import COEFFICIENTS, kendall, pearson, spear
 from scorer.statistics.comparisons import paired_differences
 from scorer.statistics.correlations import correlate
 from scorer.statistics.gaps import gaps
+from scorer.statistics.measured import BIASED
 from scorer.statistics.resamples import Resamples
 from scorer.statistics.system_scores import system_scores
 
@@ -148,6 +149,19 @@ def test_undefined_resamples_are_counted_and_where_they_are_many_there_is_no_int
     assert found.undefined_over_systems >= 2_000 * 0.08
     assert found.value is not None
     assert found.over_questions.low is found.over_systems.low is None
+
+
+def test_where_resampling_only_adds_noise_there_is_no_interval_over_questions() -> None:
+    """Of many systems that lie on one line, each resample scatters the points, so that all say less than the value."""
+    rng = np.random.default_rng(0)
+    quality = np.linspace(0.3, 0.7, 150)
+    ais = (rng.random((300, 150)) < quality).astype(float)
+    other = np.where(rng.random((300, 150)) < 0.9, ais, rng.random((300, 150)) < 0.5).astype(float)
+    found = correlate(ais, other, np.ones(300, dtype=bool), ["RTR"] * 150, Resamples.draw(300, 200, 0)).fit
+    for each in (found.pearson, found.spearman, found.kendall):
+        assert (each.over_questions.low, each.reason_over_questions) == (None, BIASED)
+        assert each.over_systems.low < each.value < each.over_systems.high
+        assert each.reason_over_systems is None
 
 
 def test_each_system_may_have_its_own_rated_questions():

@@ -14,7 +14,7 @@ from sklearn.metrics import confusion_matrix, matthews_corrcoef, roc_auc_score
 from scorer.statistics import roc
 from scorer.statistics.clustered import pearson_clustered
 from scorer.statistics.instances import Instances, instances, pooled
-from scorer.statistics.measured import ALIKE, OFTEN, Measured, measured
+from scorer.statistics.measured import ALIKE, BIASED, OFTEN, Measured, measured
 from scorer.statistics.resamples import Floats, Resamples
 from scorer.statistics.roc import Series, auc, auc_drawn, auc_without
 
@@ -241,3 +241,11 @@ def test_there_is_no_interval_where_too_many_resamples_are_undefined(lost: int, 
     found = measured(0.5, 9, drawn, np.array([0.4, 0.5, 0.6]))
     assert (found.value, found.n, found.undefined, found.reason) == (0.5, 9, lost, reason)
     assert (found.interval.low is None) == (reason is not None)
+
+
+@pytest.mark.parametrize(("value", "told"), [(0.02, BIASED), (0.03, None), (0.97, None), (0.98, BIASED)])
+def test_a_value_in_a_tail_of_its_resamples_has_no_interval(value: float, told: str | None) -> None:
+    from scorer.statistics.measured import measured
+
+    found = measured(value, 9, np.arange(0.0005, 1, 0.001), np.array([0.4, 0.5, 0.6]))
+    assert (found.reason, found.interval.low is None) == (told, told is not None)
