@@ -42,11 +42,15 @@ class Kept(Generic[_Value]):
                 self._held.move_to_end(key)
                 return self._held[key]
         made = make()
+        self.keep(key, made)
+        return made
+
+    def keep(self, key: Hashable, value: _Value) -> None:
+        """Keep a value; the one that was longest unused goes where there are too many."""
         with self._lock:
-            self._held[key] = made
+            self._held[key] = value
             while len(self._held) > self._most:
                 self._held.popitem(last=False)
-        return made
 
 
 class Boards:

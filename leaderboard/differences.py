@@ -63,7 +63,8 @@ class Differences:
                 found[pair] = held
         for (count, seed), wanted in missing.items():
             for pair, each in self._made(session, wanted, metric, count, seed).items():
-                found[pair] = self._kept.get((pair, metric, count, seed), lambda made=each: made)  # type: ignore[misc]
+                self._kept.keep((pair, metric, count, seed), each)
+                found[pair] = each
         return found
 
     def _made(
