@@ -245,7 +245,5 @@ def test_there_is_no_interval_where_too_many_resamples_are_undefined(lost: int, 
 
 @pytest.mark.parametrize(("value", "told"), [(0.02, BIASED), (0.03, None), (0.97, None), (0.98, BIASED)])
 def test_a_value_in_a_tail_of_its_resamples_has_no_interval(value: float, told: str | None) -> None:
-    from scorer.statistics.measured import measured
-
     found = measured(value, 9, np.arange(0.0005, 1, 0.001), np.array([0.4, 0.5, 0.6]))
     assert (found.reason, found.interval.low is None) == (told, told is not None)
