@@ -68,7 +68,7 @@ class Assignments:
         name = self._pseudonym(rater)
         with self.database.reading() as session:
             batch = _batch(session, batch_id)
-            if batch.applied_at is not None:
+            if _closed(batch):
                 return None
             work = self._work(batch.benchmark_id)
             number = work.next(session, batch, raters_per_item(session, batch.benchmark_id), name)
@@ -110,7 +110,7 @@ class Assignments:
         """Let an open batch count as it is, before every question has all its raters. Raises `Conflict`."""
         with self.database.transaction() as session:
             batch = _batch(session, batch_id, lock=True)
-            if batch.applied_at is not None or batch.revoked_at is not None:
+            if _closed(batch):
                 raise Conflict(f"Batch {batch_id} is closed already.")
             self._close(session, batch)
         return batch
@@ -123,14 +123,14 @@ class Assignments:
             work, needed = self._work(batch.benchmark_id), raters_per_item(session, batch.benchmark_id)
             return Progress(
                 work.mine(session, batch, name), work.size(session, batch), work.complete(session, batch, needed),
-                batch.applied_at is not None or batch.revoked_at is not None,
+                _closed(batch),
             )  # fmt: skip
 
     def _store(self, batch_id: int, row: int, rater: str, said: Answer | Word) -> bool:
         name = self._pseudonym(rater)
         with self.database.transaction() as session:
             batch = _batch(session, batch_id, lock=True)
-            if batch.applied_at is not None or batch.revoked_at is not None:
+            if _closed(batch):
                 raise Conflict(f"Batch {batch_id} is closed.", "Nothing was stored. Thank you for your work.")
             work, needed = self._work(batch.benchmark_id), raters_per_item(session, batch.benchmark_id)
             if not isinstance(said, work.takes):
@@ -161,6 +161,11 @@ def _open() -> Select[RatingBatch]:
     return select(RatingBatch).where(
         RatingBatch.sheet_id.is_not(None), RatingBatch.applied_at.is_(None), RatingBatch.revoked_at.is_(None)
     )
+
+
+def _closed(batch: RatingBatch) -> bool:
+    """True once no answer is taken any more: one that was revoked while raters worked on it was never applied."""
+    return batch.applied_at is not None or batch.revoked_at is not None
 
 
 def _batch(session: Session, batch_id: int, lock: bool = False) -> RatingBatch:

@@ -180,6 +180,24 @@ def test_a_rater_mends_resumes_and_sees_nobody_elses_answers(
         services.assignments.record_word(batch, 1, "Eve", True)
 
 
+@pytest.mark.parametrize("ended", ["revoke", "close"])
+def test_a_batch_ended_at_work_asks_nothing_more(
+    web_app: APIFlask, services: Services, sent: Submission, ended: str
+) -> None:
+    """One that is revoked was never applied; it asked the same question again and again and stored no answer."""
+    batch = opened(web_app, services)
+    ann, house = signed_in(web_app, services, "Ann"), signed_in(web_app, services, "mo", "maintainer")
+    open_form = ann.get(f"/rate/{batch}").text
+    house.post(f"/ratings/{batch}/{ended}", data={"csrf": csrf(house.get(f"/ratings/{batch}").text)})
+    late = ann.post(asked(open_form)[1], data={"csrf": csrf(open_form), "said": "Y"})
+    assert (late.status_code, late.location) == (303, f"/rate/{batch}")
+    page = ann.get(f"/rate/{batch}").text
+    assert ("This batch is closed" in page, 'id="rate"' in page) == (True, False)
+    assert "No more answers are needed" in page
+    assert "has all the raters" not in page
+    assert services.assignments.progress(batch, "Ann").mine == 0
+
+
 def test_a_rater_left_out_leaves_room_for_another(web_app: APIFlask, services: Services, sent: Submission) -> None:
     batch = opened(web_app, services)
     for name in ("Ann", "Bob"):
