@@ -53,7 +53,7 @@ def entry_card(
     first = [] if extent.whole else [f"first {extent.first}"]
     if entry is not None:
         suffix = f" ({first[0]})" if first else ""
-        name = entry["name"].strip()[: _LONGEST_NAME - len(suffix)] + suffix
+        name = entry["name"].strip()[: _LONGEST_NAME - len(suffix)].rstrip() + suffix
         return SystemCard(**{**entry, "name": name, "links": tuple(entry["links"])})
     described = f"{config.title}. {config.notes}".strip()
     if extent.ended != runner.COMPLETE:

@@ -70,7 +70,7 @@ def test_what_a_budget_left_stays_where_no_more_is_answered(
     add_benchmark(services, tmp_path / "bench")
     team = add_team(services)
     model = tmp_path / "model"
-    entry = asdict(SystemCard("a" * 120, "post-hoc-retrieval", links=("https://example.org",)))
+    entry = asdict(SystemCard("a" * 109 + " " + "b" * 10, "post-hoc-retrieval", links=("https://example.org",)))
     monkeypatch.setattr("server.runs.model.parse", lambda reference: model)
     plan = RunPlan({"answerer": answers}, seconds=1e-9, entry=entry)
     identifier = runs.start(services, "attribute-bm25", "small", plan, team_id=team)
@@ -85,7 +85,7 @@ def test_what_a_budget_left_stays_where_no_more_is_answered(
     with services.database.reading() as session:
         assert [row.entry.submission for row in rows(session, "small").rows] == [run.submission_id]
         names = session.scalars(select(System.name).where(System.team_id == team).order_by(System.id))
-        assert list(names) == ["a" * 110 + " (first 1)", "a" * 120]
+        assert list(names) == ["a" * 109 + " (first 1)", "a" * 109 + " " + "b" * 10]
 
 
 def test_a_budget_of_nothing_enters_nothing_and_says_so(services: Services, tmp_path: Path, answers: str) -> None:
