@@ -65,12 +65,12 @@ def entry_card(
 
 
 def supersede(session: Session, before: str | None, submission: Submission) -> None:
-    """Take what the same run had entered before it was resumed off the board, and show the new entry if that was shown.
+    """Take what the same run had entered before it was resumed off the board, and show its entry now if that was shown.
 
-    Call it where the new entry is stored: the benchmark is locked by then, as whoever changes an entry has it.
+    The benchmark must be locked, as whoever changes an entry has it: it is where the new entry is stored.
     """
     earlier = session.get(Submission, before, with_for_update=True) if before else None
-    if earlier is None or earlier.withdrawn_at is not None:
+    if earlier is None or earlier.withdrawn_at is not None or earlier.id == submission.id:
         return
     if earlier.published and submission.published_at is None:
         submission.published_at = utc_now()

@@ -26,6 +26,7 @@ from server import auth
 from server.bootstrap import Services
 from server.run_entries import Extent, counted, entry_card, entry_file, supersede
 from server.run_parts import Decoding, blobs_of, parts_for, provenance, with_answers_kept
+from submissions.intake import Unchanged, lock_benchmark
 from submissions.sources import model
 from systems import catalog, runner
 from systems.config import SystemConfig
@@ -230,7 +231,13 @@ def _enter(
         )  # fmt: skip
     except Conflict as error:
         with services.database.transaction() as session:
-            finish(session, row.submission_id, f"{error.message} Nothing new was entered.")
+            stands = row.submission_id
+            if isinstance(error, Unchanged) and state == "done":
+                lock_benchmark(session, benchmark.id)
+                if (same := session.get(Submission, error.submission_id, with_for_update=True)) is not None:
+                    supersede(session, stands, same)
+                    stands = same.id
+            finish(session, stands, f"{error.message} Nothing new was entered.")
 
 
 def _asked(plan: RunPlan, benchmark: Benchmark) -> int:

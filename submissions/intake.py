@@ -32,6 +32,17 @@ _LARGEST_SIZE = 1e6
 """Billions of parameters: far above any system, so that only mistakes are refused."""
 
 
+class Unchanged(Conflict):
+    """The latest version of the system has exactly the content that was sent; it is `submission_id`."""
+
+    def __init__(self, latest: Submission) -> None:
+        super().__init__(
+            f"Version {latest.version} of {latest.system.name!r} ({latest.id}) has exactly this content.",
+            "Nothing was stored. Send changed predictions, or use another system name.",
+        )
+        self.submission_id = latest.id
+
+
 @dataclass(frozen=True)
 class SystemCard:
     """What a team says of its system."""
@@ -141,9 +152,7 @@ class Intake:
             submission = session.get(Submission, submission_id)
             if submission is None:
                 raise NotFound(f"There is no submission {submission_id!r}.")
-            # A rescore that starts or is promoted locks the benchmark, then its entries: in that order here, too, so
-            # that it either finds this version shown or is found open by it.
-            session.get_one(BenchmarkRow, submission.benchmark_id, with_for_update={"read": True, "key_share": True})
+            lock_benchmark(session, submission.benchmark_id)
             submission = session.get(Submission, submission_id, with_for_update=True, populate_existing=True)
             if submission is None:
                 raise NotFound(f"There is no submission {submission_id!r}.")
@@ -180,6 +189,15 @@ def _bounded(stream: BinaryIO, limit: int) -> bytes:
     return bytes(data)
 
 
+def lock_benchmark(session: Session, benchmark_id: str) -> None:
+    """Hold off a rescore's start and promotion until the transaction ends; call it before an entry is locked.
+
+    They lock the benchmark, then its entries: in that order here, too, so that they either find an entry shown or are
+    found open.
+    """
+    session.get_one(BenchmarkRow, benchmark_id, with_for_update={"read": True, "key_share": True})
+
+
 def _system(session: Session, team_id: int, card: SystemCard, reference: bool) -> System:
     system = session.scalars(select(System).where(System.team_id == team_id, System.name == card.name.strip())).first()
     if system is None:
@@ -199,10 +217,7 @@ def _submission(
     latest = session.scalars(select(Submission).where(*of_system).order_by(Submission.version.desc())).first()
     stands = latest is not None and latest.state != states.FAILED and not latest.withdrawn_at
     if latest is not None and stands and latest.digest == accepted.digest:
-        raise Conflict(
-            f"Version {latest.version} of {system.name!r} ({latest.id}) has exactly this content.",
-            "Nothing was stored. Send changed predictions, or use another system name.",
-        )
+        raise Unchanged(latest)
     submission = Submission(
         id=secrets.token_hex(6),
         system=system,

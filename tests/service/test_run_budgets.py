@@ -88,6 +88,25 @@ def test_what_a_budget_left_stays_where_no_more_is_answered(
         assert list(names) == ["a" * 109 + " (first 1)", "a" * 109 + " " + "b" * 10]
 
 
+def test_a_part_leaves_the_board_where_the_whole_stands_there_already(
+    services: Services, tmp_path: Path, answers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FromFile, "batch", 1, raising=False)
+    add_benchmark(services, tmp_path / "bench")
+    whole = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}, publish=True))
+    plan = RunPlan({"answerer": answers}, seconds=1e-9, publish=True)
+    again = runs.start(services, "attribute-bm25", "small", plan)
+    Worker(services).run_until_idle()
+    stands = submission_of(services, whole).id
+    with services.database.reading() as session:
+        assert {row.entry.submission for row in rows(session, "small").rows} > {stands}
+    runs.resume(services, again, seconds=600)
+    Worker(services).run_until_idle()
+    assert submission_of(services, again).id == stands
+    with services.database.reading() as session:
+        assert [row.entry.submission for row in rows(session, "small").rows] == [stands]
+
+
 def test_a_budget_of_nothing_enters_nothing_and_says_so(services: Services, tmp_path: Path, answers: str) -> None:
     add_benchmark(services, tmp_path / "bench")
     identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}, seconds=0))

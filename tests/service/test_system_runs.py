@@ -122,11 +122,10 @@ def test_a_limited_run_is_a_system_of_its_own(services: Services, tmp_path: Path
 
 def test_the_same_predictions_are_not_entered_twice(services: Services, tmp_path: Path, answers: str) -> None:
     add_benchmark(services, tmp_path / "bench")
-    for _ in range(2):
-        identifier = runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers}))
-        Worker(services).run_until_idle()
-    second = runs.get(services, identifier)
-    assert (second.state, second.submission_id) == ("done", None)
+    first, again = (runs.start(services, "attribute-bm25", "small", RunPlan({"answerer": answers})) for _ in range(2))
+    Worker(services).run_until_idle()
+    second = runs.get(services, again)
+    assert (second.state, second.submission_id) == ("done", submission_of(services, first).id)
     assert "exactly this content" in (second.reason or "")
 
 
