@@ -127,6 +127,8 @@ class Assignments:
             )  # fmt: skip
 
     def _store(self, batch_id: int, row: int, rater: str, said: Answer | Word) -> bool:
+        if "\0" in said.note:
+            raise InvalidInput("The remark holds a NUL character.", "Remove it.")
         name = self._pseudonym(rater)
         with self.database.transaction() as session:
             batch = _batch(session, batch_id, lock=True)

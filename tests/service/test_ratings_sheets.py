@@ -193,7 +193,7 @@ def test_a_rater_goes_back_and_mends_and_sees_only_their_own(services: Services,
     assert work.task(batch.id, 1, "ann").supported is False
     assert work.task(batch.id, 1, "bob").supported is None
     assert work.progress(batch.id, "ann").mine == 2
-    for wrong in ((True, None), (False, True)):
+    for wrong in ((True, None), (False, True), (True, True, "\0")):
         with pytest.raises(InvalidInput):
             work.record(batch.id, 3, "ann", *wrong)
     with pytest.raises(NotFound):
