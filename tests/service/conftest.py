@@ -70,3 +70,14 @@ def fake(quiet_client: None) -> Iterator[FakeHub]:
     """A small Hub on a real socket."""
     with fake_hub.serving(FakeHub()) as started:
         yield started
+
+
+@pytest.fixture
+def two(postgres_url: str, tmp_path: Path) -> Iterator[tuple[Services, Services]]:
+    """Two processes at one PostgreSQL, which has the small benchmark."""
+    settings = Settings(judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=postgres_url)
+    both = build(settings), build(settings)
+    add_benchmark(both[0], tmp_path / "files")
+    yield both
+    for each in both:
+        each.database.engine.dispose()

@@ -55,17 +55,6 @@ def of_submissions(statement: str) -> bool:
     return held or statement.startswith("UPDATE submission")
 
 
-@pytest.fixture
-def two(postgres_url: str, tmp_path: Path) -> Iterator[tuple[Services, Services]]:
-    """Two processes at one PostgreSQL: one takes in ratings, the other deletes."""
-    settings = Settings(judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=postgres_url)
-    both = build(settings), build(settings)
-    add_benchmark(both[0], tmp_path / "files")
-    yield both
-    for each in both:
-        each.database.engine.dispose()
-
-
 @pytest.mark.service
 @pytest.mark.parametrize(("locks", "scored"), [(of_jobs, False), (of_submissions, True)])
 def test_a_team_is_deleted_while_ratings_move_its_entries(

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
 
-from core.settings import Settings
 from core.tables import Submission
 from server import rescores
-from server.bootstrap import Services, build
+from server.bootstrap import Services
 from server.deletion import delete_team
 from submissions.rescoring import PROMOTED
 from tests.lock_order import EARLIER, LATER, downwards, wait_until_some_wait
 from tests.rescoring import work
-from tests.small_benchmark import add_benchmark, add_team
-
-
-@pytest.fixture
-def two(postgres_url: str, tmp_path: Path) -> Iterator[tuple[Services, Services]]:
-    """Two processes at one PostgreSQL: one promotes, the other deletes."""
-    settings = Settings(judge="token-overlap", data_dir=str(tmp_path / "data"), database_url=postgres_url)
-    both = build(settings), build(settings)
-    add_benchmark(both[0], tmp_path / "files")
-    yield both
-    for each in both:
-        each.database.engine.dispose()
+from tests.small_benchmark import add_team
 
 
 @pytest.mark.service
